@@ -66,6 +66,11 @@ void Checker::setRuntimeOptions(const RuntimeOptions& options) {
   if (backend_ == "vulkan") deviceVariants_.emplace();
 }
 
+void Checker::setOneClass(bool isOwn) {
+  deviceVariants_.emplace(false);
+  isOtherClass_ = !isOwn;
+}
+
 SessionConfig Checker::guarded() const {
   SessionConfig config;
   config.backend = backend_;
@@ -163,7 +168,7 @@ void Checker::checkAccuracy(Interpreter& interpreter, const PreparedCase& c, con
 Status Checker::compareMargin(const PreparedCase& c, const CaseResult& result) const {
   if (!result.accuracy->pass) return Status::unsupported("the errors are outside their bound");
   const bool isMasked = runtimeOptions_ && (!runtimeOptions_->mask.empty() || !runtimeOptions_->deviceClass.empty());
-  if (isMasked || std::getenv("OPKIT_VULKAN_MASK") || std::getenv("OPKIT_DEVICE_CLASS"))
+  if (isMasked || isOtherClass_ || std::getenv("OPKIT_VULKAN_MASK") || std::getenv("OPKIT_DEVICE_CLASS"))
     return Status::unsupported("{}", kOtherDevice);
   if (c.second) return Status::unsupported("a script gave the expected values");
   if (!c.description.ofTree) return Status::unsupported("{}", kNotWritten);

@@ -78,6 +78,10 @@ class Checker {
   /// are skipped.
   void setRuntimeOptions(const RuntimeOptions& options);
 
+  /// For one of several Checkers, one per device class: `variants` runs only the tuner's alternatives. If the Runtime's
+  /// class is not the device's own, margins are not judged.
+  void setOneClass(bool isOwn);
+
   /// Records the shaders of each case.
   void setShaderLog(std::shared_ptr<ShaderLog> log) { shaders_ = std::move(log); }
 
@@ -155,6 +159,7 @@ class Checker {
   std::shared_ptr<Runtime> runtime_;  // shared: sessions keep the device alive
   std::optional<RuntimeOptions> runtimeOptions_;
   std::optional<DeviceVariants> deviceVariants_;
+  bool isOtherClass_ = false;
   std::shared_ptr<ShaderLog> shaders_;  // shared with its Runtime; null if there are none
   Sanitizer sanitizer_;                 // null: none
   const RecordedMargins* margins_ = &RecordedMargins::builtin();

@@ -122,6 +122,7 @@ std::string lackOf([[maybe_unused]] Runtime& runtime) {
 
 Result<std::vector<DeviceVariants::Variant>> DeviceVariants::variantsOf(const OpRegistry& registry,
                                                                         const std::shared_ptr<Runtime>& runtime) {
+  if (!tryClasses_) return std::vector<Variant>();
   OPKIT_ASSIGN(const auto backend, runtime->createBackend(registry, {.threads = 1}));
   const DeviceClass& own = *backend->caps().deviceClass;
   std::vector<Variant> variants;

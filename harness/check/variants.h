@@ -38,6 +38,9 @@ std::string lackOf(Runtime& runtime);
 /// Tuner chooses. Every result must be within the bounds. Keeps one Runtime per device class; they share pipelines.
 class DeviceVariants {
  public:
+  /// `classes`: not only the Tuner's alternatives.
+  explicit DeviceVariants(bool classes = true) : tryClasses_(classes) {}
+
   struct Variant {
     std::string name;
     std::shared_ptr<Runtime> runtime;
@@ -55,6 +58,7 @@ class DeviceVariants {
   static Status checkAlternatives(Interpreter& interpreter, const VariantContext& context);
   std::shared_ptr<Runtime> inClass(const std::shared_ptr<Runtime>& runtime, const DeviceClass& deviceClass);
 
+  bool tryClasses_;
   std::map<const DeviceClass*, std::shared_ptr<Runtime>> classes_;
 };
 

@@ -36,20 +36,21 @@ uint64_t hashOf(const fs::path& path) {
 
 std::vector<SourceFile> sourcesOf(const std::string& root) {
   std::vector<SourceFile> files;
-  std::error_code error;
-  if (!fs::exists(fs::path(root) / "CMakeLists.txt", error)) return files;
-  for (const char* folder : kFolders)
+  for (const char* folder : kFolders) {
+    std::error_code error;
     for (fs::recursive_directory_iterator at(fs::path(root) / folder, error), end; !error && at != end;
          at.increment(error))
       if (isSource(at->path()) && at->is_regular_file(error))
         files.push_back({at->path().lexically_relative(root).generic_string(), hashOf(at->path())});
+  }
   std::ranges::sort(files, {}, &SourceFile::path);
   return files;
 }
 
 std::vector<std::string> changedSources(std::span<const SourceHash> built, const std::string& root) {
   const std::vector<SourceFile> now = sourcesOf(root);
-  if (now.empty()) return {};
+  std::error_code ignored;
+  const bool isWhole = fs::exists(fs::path(root) / "CMakeLists.txt", ignored);
   std::vector<std::string> changed, appeared, vanished;
   auto old = built.begin();
   for (const SourceFile& file : now) {
@@ -61,7 +62,7 @@ std::vector<std::string> changedSources(std::span<const SourceHash> built, const
   }
   for (; old != built.end(); ++old) vanished.emplace_back(old->path);
   std::ranges::move(appeared, std::back_inserter(changed));
-  std::ranges::move(vanished, std::back_inserter(changed));
+  if (isWhole) std::ranges::move(vanished, std::back_inserter(changed));
   return changed;
 }
 

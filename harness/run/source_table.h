@@ -26,11 +26,11 @@ struct SourceFile {
   uint64_t hash;
 };
 /// The sources that op-harness is made of, sorted by path: C++, schemas, shaders and cases, not tests. Empty if `root`
-/// is no source tree.
+/// has none.
 std::vector<SourceFile> sourcesOf(const std::string& root);
 
-/// Paths in the tree that changed, appeared or vanished since `built`, in this order. None if `root` is no source tree,
-/// as for an installed program.
+/// Paths in the tree that changed, appeared or vanished since `built`, in this order. A tree without CMakeLists.txt is a
+/// copy of a part, in which nothing vanished. None if `root` has no sources, as for an installed program.
 std::vector<std::string> changedSources(std::span<const SourceHash> built, const std::string& root);
 
 /// "ops/relu/relu_cpu.cpp and 3 more"

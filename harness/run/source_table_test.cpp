@@ -51,9 +51,15 @@ TEST_F(SourceTable, WhatChangedAppearedAndVanishedIsNamed) {
   EXPECT_EQ(listOf(changed()), "ops/relu/relu.cpp and 2 more");
 }
 
-TEST_F(SourceTable, WithoutATreeThereIsNothingToCompare) {
+TEST_F(SourceTable, NothingVanishedFromACopyOfAPart) {
   fs::remove(root_ / "CMakeLists.txt");
+  fs::remove(root_ / "shaders/a/a.comp");
   EXPECT_TRUE(changed().empty());
+  write("ops/relu/relu.cpp", "after");
+  EXPECT_EQ(changed(), std::vector<std::string>{"ops/relu/relu.cpp"});
+}
+
+TEST_F(SourceTable, WithoutATreeThereIsNothingToCompare) {
   EXPECT_TRUE(changedSources(hashes_, (root_ / "none").string()).empty());
 }
 

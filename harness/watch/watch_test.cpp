@@ -67,6 +67,91 @@ TEST(Watch, ASavedShaderIsCheckedWithoutABuild) {
   EXPECT_TRUE(watcher.run().good());
 }
 
+TEST(Watch, AShaderOfAnotherDeviceClassIsRunInThatClass) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const fs::path root = copyOfTree("watched_class", "lrn");
+  const fs::path shader = root / "shaders/lrn/lrn_rows.comp";
+  Watcher watcher({.ops = {"LRN"}, .source = root.string(), .timeoutSeconds = 120}, ops::builtinOps());
+  edit(shader, "#version 450", "#version 450\n// saved\n");
+  EXPECT_TRUE(watcher.poll());
+  const WatchRound good = watcher.run();
+  EXPECT_TRUE(good.good()) << good.error << (good.blocks.empty() ? "" : good.blocks[0]);
+  EXPECT_GT(good.spirvWords, 0u);
+  EXPECT_FALSE(good.lanes.empty());
+  for (const std::string& lane : good.lanes) EXPECT_NE(lane.find("device class "), std::string::npos) << lane;
+
+  Watcher sanitizing({.ops = {"LRN"}, .source = root.string(), .sanitize = "race", .timeoutSeconds = 120},
+                     ops::builtinOps());
+  const std::string end = "END_OF_ROW" + std::string(79, ' ') + "\\\n      ";
+  edit(root / "shaders/include/rows.glsl", end + "barrier();", end);  // columns of rows in shared memory
+  EXPECT_TRUE(sanitizing.poll());
+  const WatchRound race = sanitizing.run();
+  ASSERT_FALSE(race.blocks.empty()) << race.error;
+  EXPECT_NE(race.blocks[0].find("on vulkan, device class "), std::string::npos) << race.blocks[0];
+  EXPECT_NE(race.blocks[0].find("sanitize: race: "), std::string::npos) << race.blocks[0];
+
+  edit(shader, "// saved", "not GLSL");
+  EXPECT_TRUE(watcher.poll());
+  EXPECT_NE(watcher.run().error.find("lrn_rows.comp:"), std::string::npos) << "a compiler's message";
+}
+
+TEST(Watch, AnEditedShaderThatNoCaseRunsIsNotAnsweredFor) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const fs::path root = copyOfTree("watched_other", "one_hot");
+  fs::copy(fs::path(sourceFolder()) / "shaders/lrn", root / "shaders/lrn");
+  fs::copy(fs::path(sourceFolder()) / "ops/lrn", root / "ops/lrn");
+  WatchOptions options{.ops = {"OneHot"}, .source = root.string(), .timeoutSeconds = 120};
+  Watcher watcher(options, ops::builtinOps());
+  EXPECT_TRUE(watcher.run().good());
+  edit(root / "shaders/lrn/lrn_rows.comp", "#version 450", "#version 450\n");
+  EXPECT_TRUE(watcher.poll());
+  const WatchRound other = watcher.run();
+  EXPECT_FALSE(other.good());
+  EXPECT_EQ(other.failures, 0u);
+  EXPECT_EQ(other.unseen,
+            std::vector<std::string>{"shaders/lrn/lrn_rows.comp: no case of OneHot runs it in any device class; "
+                                     "`op-harness watch --op LRN --once` may"});
+  options.backends = {"cpu"};
+  Watcher onCpu(options, ops::builtinOps());
+  edit(root / "shaders/one_hot/one_hot.comp", "#version 450", "#version 450\n");
+  EXPECT_TRUE(onCpu.poll());
+  EXPECT_EQ(onCpu.run().unseen,
+            std::vector<std::string>{
+                "shaders/one_hot/one_hot.comp: no case of OneHot runs it: only the backend vulkan does"});
+}
+
+TEST(Watch, AFilterLeavesOutCases) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const fs::path root = copyOfTree("watched_filter");
+  WatchOptions options{.ops = {"Softmax"}, .source = root.string(), .filter = "f16[", .budgetSeconds = 60};
+  const WatchRound some = Watcher(options, ops::builtinOps()).run();
+  EXPECT_TRUE(some.good()) << some.error;
+  options.filter = "";
+  options.budgetSeconds = 0;
+  const WatchRound all = Watcher(options, ops::builtinOps()).run();
+  EXPECT_LT(some.groups + some.groupsLeft, all.groups + all.groupsLeft);
+  options.filter = "no case has this";
+  EXPECT_EQ(Watcher(options, ops::builtinOps()).run().groups, 0u);
+}
+
+TEST(EditedFiles, NamesTheShadersOfAFileAndTheOperatorsOfAShader) {
+  const std::string root = sourceFolder();
+  const auto files =
+      editedFiles(root, {"ops/gemm/gemm_thin_vulkan.cpp", "ops/lrn/lrn_cpu.cpp", "ops/lrn/lrn.cases.json",
+                         "shaders/gemm/gemm_thin.comp", "shaders/include/rows.glsl"});
+  ASSERT_EQ(files.size(), 3u);
+  EXPECT_EQ(files[0].shaders, std::set<std::string>{"gemm/gemm_thin"});
+  EXPECT_EQ(files[1].shaders, std::set<std::string>{"gemm/gemm_thin"});
+  EXPECT_FALSE(files[2].shaders.empty());
+  for (const std::string& shader : files[2].shaders)
+    EXPECT_TRUE(fs::exists(root + "/shaders/" + shader + ".comp")) << shader;
+  const auto operators = operatorsOf("gemm/gemm_thin", root, ops::builtinOps());
+  EXPECT_EQ(std::ranges::count(operators, "MatMul"), 1);
+  EXPECT_EQ(std::ranges::count(operators, "Gemm"), 1);
+  EXPECT_EQ(std::ranges::count(operators, "Softmax"), 0);
+  EXPECT_TRUE(operatorsOf("raster/raster_tiles", root, ops::builtinOps()).empty()) << "any operator's regions";
+}
+
 TEST(Watch, ASavedKernelIsCompiledAlone) {
   const fs::path root = copyOfTree("watched_kernel", "one_hot");
   const fs::path kernel = root / "ops/one_hot/one_hot_cpu.cpp";
@@ -80,7 +165,7 @@ TEST(Watch, ASavedKernelIsCompiledAlone) {
   edit(kernel, "off = pair[0], on = pair[1]", "off = pair[1], on = pair[0]");
   EXPECT_TRUE(watcher.poll());
   const WatchRound broken = watcher.run();
-  EXPECT_EQ(broken.backends, std::vector<std::string>{"cpu"});
+  EXPECT_EQ(broken.lanes, std::vector<std::string>{"cpu"});
   EXPECT_GT(broken.failures, 0u) << broken.error;
   EXPECT_GT(broken.buildSeconds, 0);
 
@@ -125,16 +210,21 @@ TEST(Watch, ASavedCaseRunsOnBothBackends) {
   Watcher saved({.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 0}, ops::builtinOps());
   edit(root / "ops" / "softmax" / "softmax.cases.json", "\"cases\"", "\"cases\" ");
   EXPECT_TRUE(saved.poll());
+  const auto backendsOf = [](const WatchRound& round) {
+    std::vector<std::string> backends = round.lanes;
+    std::erase_if(backends, [](const std::string& lane) { return lane.find("device class") != std::string::npos; });
+    return backends;
+  };
   const std::vector<std::string> both = {"cpu", "vulkan"};
-  EXPECT_EQ(saved.run().backends, both);
+  EXPECT_EQ(backendsOf(saved.run()), both);
   // Saved before the program began, as for --once.
   Watcher once({.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 0}, ops::builtinOps());
-  EXPECT_EQ(once.run().backends, std::vector<std::string>{"vulkan"});
+  EXPECT_EQ(once.run().lanes, std::vector<std::string>{"vulkan"});
   WatchOptions options{.ops = {"Softmax"}, .source = root.string(), .budgetSeconds = 0};
   options.changedSources = [](const std::string&) {
     return std::vector<std::string>{"ops/softmax/softmax.cases.json", "ops/relu/relu.cases.json"};
   };
-  EXPECT_EQ(Watcher(options, ops::builtinOps()).run().backends, both);
+  EXPECT_EQ(backendsOf(Watcher(options, ops::builtinOps()).run()), both);
 }
 
 TEST(Watch, ASavedCaseFileIsReadAgain) {
