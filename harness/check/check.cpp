@@ -14,6 +14,7 @@
 #include "harness/check/sub_checks.h"
 #include "harness/check/trust.h"
 #include "harness/check/verdict.h"
+#include "harness/run/worker_note.h"
 
 namespace opkit::harness {
 namespace {
@@ -242,6 +243,7 @@ void Checker::checkValidation(uint64_t messagesBefore, CaseResult& result) const
 CaseResult Checker::checkCase(Interpreter* interpreter, const Status& failure, const PreparedCase& c, bool brief,
                               Fresh& fresh) {
   CaseResult result = emptyResult(c.description);
+  noteWork(fmt::format("{} on {}", result.id, backend_));
   const double start = nowNs();
   const uint64_t messages = validationMessages();
   for (const auto& input : c.inputs)
@@ -297,6 +299,7 @@ std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
   }
   const uint64_t messages = validationMessages();
   if (!group.brief) {
+    noteWork(fmt::format("the walks of the group of {} on {}", first.description.id(), backend_));
     checkWalks(**interpreter, group, fresh, results);
     checkConstants(group, fresh, results);
     checkCaches(**interpreter, group, fresh, results);

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <thread>
 
 #include "engine/base/child_process.h"
@@ -15,6 +16,7 @@
 #include "harness/check/placement_check.h"
 #include "harness/check/shrink.h"
 #include "harness/commands/check_account.h"
+#include "harness/commands/check_hangs.h"
 #include "harness/commands/check_job.h"
 #include "harness/commands/check_rerun.h"
 #include "harness/commands/check_sample.h"
@@ -25,6 +27,7 @@
 #include "harness/commands/margin_rows.h"
 #include "harness/commands/oracle_option.h"
 #include "harness/commands/second_opinion.h"
+#include "harness/run/build_facts.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/reports.h"
 #include "harness/run/terminal.h"
@@ -47,6 +50,7 @@ struct CheckArguments {
   Shard shard;
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   double timeoutSeconds = 120;
+  bool hasTimeout = false;  // --timeout was given: it holds for every group
   size_t memoryMiB = 8192;
   std::string budget;  // seconds, "none", or empty: the default
   std::optional<uint64_t> day;
@@ -87,9 +91,13 @@ class CheckRun {
     OPKIT_TRY(load());
     OPKIT_ASSIGN(std::vector<CheckUnit> units, allUnits());
     options_.shard.keepMine(units);
+    hangs_.emplace(newJob(), limits());
     reruns_.emplace(newJob(), limits(), writer_ ? std::numeric_limits<size_t>::max() : kMostReruns);
     if (interrupted()) return cli::kSuccess;  // nothing was started
-    if (hasEstimate()) time_.estimate(estimatedCoreSeconds(units, catalogue_, registry_, options_.backend.backends));
+    if (hasEstimate()) {
+      const auto seconds = estimatedCoreSeconds(units, catalogue_, registry_, options_.backend.backends);
+      time_.estimate(std::accumulate(seconds.begin(), seconds.end(), 0.0));
+    }
     OPKIT_TRY(file_.open(options_.json, commandLine, options_.cases.seed.value_or(kDefaultSeed), planOf(units)));
     for (const DescribedDevice& device : devices) {
       printDevice(device.info);
@@ -136,6 +144,7 @@ class CheckRun {
       for (size_t i = 0; i < catalogue_.groups.size(); ++i) addUnits(i, units);
     }
     addSmallUnits(catalogue_, units);
+    if (!options_.cases.ops.empty()) orderForFailures(units, catalogue_, registry_, options_.backend.backends);
     return units;
   }
 
@@ -143,6 +152,13 @@ class CheckRun {
   bool hasEstimate() const {
     const BackendOptions& backend = options_.backend;
     return backend.sanitize.empty() && backend.oracle.path.empty() && backend.validation == Validation::Off;
+  }
+
+  /// By the estimate, which holds for the build that is measured. Other builds and modes have the longest limit.
+  double limitOf(const CheckUnit& unit) const {
+    const bool isMeasured = hasEstimate() && std::string_view(kBuildFacts.buildType) == "Release";
+    if (options_.hasTimeout || !isMeasured) return options_.timeoutSeconds;
+    return hangSeconds(unit, catalogue_, registry_, options_.backend.backends, options_.timeoutSeconds);
   }
 
   /// A long draw is brief on the backends on which it is long.
@@ -174,10 +190,14 @@ class CheckRun {
   Status runUnits(const std::vector<CheckUnit>& units) {
     std::vector<CheckUnit> broken;
     OPKIT_TRY(runIsolatedUnits(units, [&](size_t i, const JobOutcome& outcome) {
+      JobOutcome last = outcome;
+      if (isLateOnly(units[i], last)) return;
       if (!units[i].isGroup() || units[i].only)
-        recordCrash(units[i], outcome, "");
+        recordCrash(units[i], last, "");
+      else if (last.kind == JobOutcome::Kind::TimedOut && hangs_->areMany(labelOf(units[i])))
+        recordCrash(units[i], last, " (not looked into, as three groups of the operator hung before)");
       else
-        addSingles(units[i], outcome, broken);
+        addSingles(units[i], last, broken);
     }));
     bool reproduced = false;
     OPKIT_TRY(runIsolatedUnits(broken, [&](size_t i, const JobOutcome& outcome) {
@@ -190,6 +210,16 @@ class CheckRun {
                     interrupted() ? "; which of the group's cases it was was not found out"
                                   : " on the walk through the group's shapes");
     return Status::ok();
+  }
+
+  /// True if a unit that was late answered with more time; its results are recorded then.
+  bool isLateOnly(const CheckUnit& unit, JobOutcome& outcome) {
+    const double seconds = limitOf(unit);
+    if (outcome.kind != JobOutcome::Kind::TimedOut || seconds >= options_.timeoutSeconds) return false;
+    const auto reports = hangs_->runAgain(unit, labelOf(unit), seconds, outcome);
+    if (!reports || !*reports) return false;
+    recordAll(unit, **reports);
+    return true;
   }
 
   /// Applies the rules for whole files if whole files were requested.
@@ -225,7 +255,9 @@ class CheckRun {
     unitsTotal_ += units.size();
     std::vector<std::optional<JobOutcome>> finished(units.size());
     size_t next = 0;
-    Progress progress(units.size());
+    Progress progress(units.size(), "groups");
+    IsolationLimits each = limits();
+    each.timeoutOf = [&](size_t i) { return limitOf(units[i]); };
     const auto take = [&](size_t i) {
       progress.clear();
       if (finished[i]->kind == JobOutcome::Kind::Answered)
@@ -236,7 +268,7 @@ class CheckRun {
       ++unitsDone_;
     };
     OPKIT_TRY(runIsolated(
-        units.size(), limits(), [&](size_t i) { return job.run(units[i]).toText(); },
+        units.size(), each, [&](size_t i) { return job.run(units[i]).toText(); },
         [&](size_t i, const JobOutcome& outcome) {
           finished[i] = outcome;
           progress.step(labelOf(units[i]));
@@ -300,7 +332,7 @@ class CheckRun {
     result.backend = unit.backend.value_or(options_.backend.backends.front());
     const bool hang = outcome.kind == JobOutcome::Kind::TimedOut;
     result.status = hang ? CaseStatus::Hang : CaseStatus::Crash;
-    result.reason = hang ? fmt::format("no answer within {} s{}", options_.timeoutSeconds, where)
+    result.reason = hang ? lateText(outcome, limitOf(unit)) + where
                          : fmt::format("the worker process ended with {}{}", outcome.answer, where);
     result.repro = repeatCommand(options_.backend, result.backend, result.id, result.op);
     JobReport report{toRecord(result), failureBlock(result, result.repro)};
@@ -337,6 +369,7 @@ class CheckRun {
     }
     if (failed) {
       if (++tally.blocks <= kBlocksPerOperator) fmt::print("{}", block);
+      std::fflush(stdout);  // as it comes, also into a pipe
       if (one.rerun != CaseStatus::Pass && tally.lasting++ == 0) firstFailures_.push_back(one);
     } else if (options_.verbose) {
       printRecord(one);
@@ -548,6 +581,7 @@ class CheckRun {
   std::vector<DeviceInfo> devices_;
   std::optional<ExpectationWriter> writer_;
   std::optional<Reruns> reruns_;  // once the cases are known
+  std::optional<Hangs> hangs_;
   CheckTotals totals_;
   std::set<std::string> lesser_;  // backends of devices that do not run all kernels
   std::vector<std::string> staleLines_;
@@ -608,12 +642,12 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str()
       ->check(cli::wholeNumber(1, kMostWorkers));
   addShard(*command, options->shard, "the cases");
-  command
-      ->add_option(
-          "--timeout", options->timeoutSeconds,
-          "Fail a group of cases after this many seconds; waiting for a core that other processes use does not count")
-      ->capture_default_str()
-      ->check(cli::seconds());
+  CLI::Option* const timeout = command
+                                   ->add_option("--timeout", options->timeoutSeconds,
+                                                "Fail a group of cases after this many seconds; waiting for a core "
+                                                "that other processes use does not count "
+                                                "(default: ten times the estimate of a group, 5 to 120)")
+                                   ->check(cli::seconds());
   command->add_option("--memory", options->memoryMiB, "Limit the memory of a worker, in MiB; 0 is no limit")
       ->check(cli::wholeNumber(0, 1u << 30))
       ->capture_default_str();
@@ -663,7 +697,8 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       "  op-harness check --expectations reports/expectations\n"
       "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'\n"
       "  gdb --args op-harness check --backend cpu --case ID --brief --debug /tmp/case");
-  command->callback([options, &context] {
+  command->callback([options, timeout, &context] {
+    options->hasTimeout = timeout->count() > 0;
     context.run = [options, &context]() -> Result<int> {
       if (const char* actions = std::getenv("GITHUB_ACTIONS")) options->annotations |= std::string(actions) == "true";
       if (!options->debugFolder.empty()) return debug(*options, plugins().registry());

@@ -40,14 +40,27 @@ double coresFor(size_t jobs) {
 
 }  // namespace
 
-double estimatedCoreSeconds(const std::vector<CheckUnit>& units, const Catalogue& catalogue, const OpRegistry& registry,
-                            const std::vector<std::string>& backends) {
+std::vector<double> estimatedCoreSeconds(const std::vector<CheckUnit>& units, const Catalogue& catalogue,
+                                         const OpRegistry& registry, const std::vector<std::string>& backends) {
   std::vector<double> seconds(units.size());
   constexpr size_t kManyUnits = 500;  // fewer take less time than a thread takes to start
   ThreadPool(units.size() < kManyUnits ? 1 : 0, ThreadManner::Sleeps).parallelFor(units.size(), [&](size_t i, size_t) {
     seconds[i] = coreSecondsOf(units[i], catalogue, registry, backends);
   });
-  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  return seconds;
+}
+
+void orderForFailures(std::vector<CheckUnit>& units, const Catalogue& catalogue, const OpRegistry& registry,
+                      const std::vector<std::string>& backends) {
+  constexpr double kSmall = 1;
+  const std::vector<double> seconds = estimatedCoreSeconds(units, catalogue, registry, backends);
+  std::vector<size_t> order(units.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(
+      order, {}, [&](size_t i) { return seconds[i] < kSmall ? std::pair(0, seconds[i]) : std::pair(1, -seconds[i]); });
+  std::vector<CheckUnit> ordered;
+  for (const size_t i : order) ordered.push_back(units[i]);
+  units = std::move(ordered);
 }
 
 CheckTime::CheckTime(const std::optional<DayBudget>& budget, size_t jobs)

@@ -9,9 +9,14 @@
 
 namespace opkit::harness {
 
-/// Seconds of one core, by harness/cases/costs.h. Error cases and stored shapes count nothing.
-double estimatedCoreSeconds(const std::vector<CheckUnit>& units, const Catalogue& catalogue, const OpRegistry& registry,
-                            const std::vector<std::string>& backends);
+/// Seconds of one core on a software device, by unit (harness/cases/costs.h); 0 for error cases and shapes.
+std::vector<double> estimatedCoreSeconds(const std::vector<CheckUnit>& units, const Catalogue& catalogue,
+                                         const OpRegistry& registry, const std::vector<std::string>& backends);
+
+/// So that the first failure comes soon: units of less than a second, smallest first, then the others, largest first,
+/// so that the last ones end together.
+void orderForFailures(std::vector<CheckUnit>& units, const Catalogue& catalogue, const OpRegistry& registry,
+                      const std::vector<std::string>& backends);
 
 class CheckTime {
  public:

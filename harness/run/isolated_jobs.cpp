@@ -19,6 +19,7 @@
 #include "engine/base/guard.h"
 #include "engine/base/interrupt.h"
 #include "harness/run/worker_clock.h"
+#include "harness/run/worker_note.h"
 
 namespace opkit::harness {
 namespace {
@@ -120,6 +121,7 @@ struct Worker {
   size_t job = 0;
   bool busy = false;
   ProcessClock clock;
+  NotePage note;
 };
 
 class Pool {
@@ -161,6 +163,7 @@ class Pool {
     }
     running().clear();
     for (Worker& other : workers_) other.channel = Descriptor();  // or the others would never see theirs close
+    worker.note.adopt();
     serve(theirs.get(), self, limits_.memoryBytes, job_);
   }
 
@@ -183,6 +186,7 @@ class Pool {
     if (worker.pid < 0) OPKIT_TRY(start(worker));
     worker.job = next_++;
     worker.busy = true;
+    worker.note.clear();
     worker.clock.begin(limits_.timeoutOf ? limits_.timeoutOf(worker.job) : limits_.timeoutSeconds);
     if (!sendAll(worker.channel.get(), &worker.job, sizeof(worker.job)))
       return Status::internal("a worker ended before its job");
@@ -210,17 +214,18 @@ class Pool {
     if (complete && !head.thrown) return finish(worker, outcome);
     const size_t job = worker.job;
     worker.busy = false;  // it has ended by itself: reap it, no signal needed
-    const std::string ended = stop(worker);
-    outcome = {JobOutcome::Kind::Crashed, complete ? outcome.answer : ended};
+    const std::string where = worker.note.read(), ended = stop(worker);
+    outcome = {JobOutcome::Kind::Crashed, complete ? outcome.answer : ended, where, ""};
     worker.job = job;
     return finish(worker, outcome);
   }
 
   Status expire(Worker& worker) {
     const size_t job = worker.job;
+    const JobOutcome late{JobOutcome::Kind::TimedOut, "", worker.note.read(), activityOf(worker.pid)};
     stop(worker);
     worker.job = job;
-    return finish(worker, {JobOutcome::Kind::TimedOut, ""});
+    return finish(worker, late);
   }
 
   Status waitForSome() {

@@ -14,7 +14,9 @@ namespace opkit::harness {
 struct JobOutcome {
   enum class Kind { Answered, Crashed, TimedOut };
   Kind kind = Kind::Answered;
-  std::string answer;  // answer of the job; for a crash, the end of the worker ("signal 11") or the job's exception
+  std::string answer;    // answer of the job; for a crash, the end of the worker ("signal 11") or the job's exception
+  std::string where;     // if it did not answer: the last noteWork() of the job
+  std::string activity;  // if it is late: activityOf() its worker
 };
 
 struct IsolationLimits {

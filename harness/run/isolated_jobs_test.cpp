@@ -1,6 +1,7 @@
 #include "harness/run/isolated_jobs.h"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,6 +9,8 @@
 #include <map>
 #include <new>
 #include <stdexcept>
+
+#include "harness/run/worker_note.h"
 
 namespace opkit::harness {
 namespace {
@@ -41,6 +44,30 @@ TEST(IsolatedJobs, ACrashCostsOneJob) {
     EXPECT_EQ(outcome.kind, i == 3 || i == 5 ? Kind::Crashed : Kind::Answered) << i;
   EXPECT_NE(outcomes.at(3).answer.find("signal 9"), std::string::npos);
   EXPECT_EQ(outcomes.at(5).answer, "exit code 9");
+}
+
+TEST(IsolatedJobs, AWorkerThatEndsOrHangsLeavesWhereItWas) {
+  const auto outcomes = runAll(5, 2, [](size_t i) -> std::string {
+    noteWork("begins");
+    if (i == 4) return "done";
+    noteWork("case " + std::to_string(i) + std::string(i == 0 ? 5000 : 0, 'x'));
+    if (i == 0) raise(SIGKILL);
+    if (i == 1) prctl(PR_SET_NAME, "llvmpipe-0");
+    for (volatile bool runs = true; runs && i < 3;) {
+    }
+    pause();
+    return "never";
+  });
+  ASSERT_EQ(outcomes.size(), 5u);
+  EXPECT_EQ(outcomes.at(0).kind, Kind::Crashed);
+  EXPECT_EQ(outcomes.at(0).where, "case 0" + std::string(994, 'x')) << "cut";
+  EXPECT_EQ(outcomes.at(1).where, "case 1");
+  EXPECT_EQ(outcomes.at(1).activity, "the device's threads run");
+  EXPECT_EQ(outcomes.at(2).where, "case 2");
+  EXPECT_EQ(outcomes.at(2).activity, "its own code runs");
+  EXPECT_EQ(outcomes.at(3).activity, "all its threads sleep");
+  EXPECT_EQ(outcomes.at(4).where, "");
+  noteWork("no worker: nothing happens");
 }
 
 TEST(IsolatedJobs, WhatAJobThrowsIsItsOutcome) {

@@ -29,8 +29,8 @@ struct SourceFile {
 /// has none.
 std::vector<SourceFile> sourcesOf(const std::string& root);
 
-/// Paths in the tree that changed, appeared or vanished since `built`, in this order. A tree without CMakeLists.txt is a
-/// copy of a part, in which nothing vanished. None if `root` has no sources, as for an installed program.
+/// Paths in the tree that changed, appeared or vanished since `built`, in this order. A tree without CMakeLists.txt is
+/// a copy of a part, in which nothing vanished. None if `root` has no sources, as for an installed program.
 std::vector<std::string> changedSources(std::span<const SourceHash> built, const std::string& root);
 
 /// "ops/relu/relu_cpu.cpp and 3 more"

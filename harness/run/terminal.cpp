@@ -13,6 +13,8 @@ bool isNumeric(const std::string& cell) {
          (std::isdigit(static_cast<unsigned char>(cell[0])) || cell[0] == '-');
 }
 
+constexpr double kBetweenSeconds = 30;  // of the lines of a long run
+
 double ulps(const CaseResult& result) { return result.accuracy ? result.accuracy->maxUlp : 0; }
 
 }  // namespace
@@ -24,11 +26,20 @@ std::string coloured(CaseStatus status, const std::string& text) {
   return fmt::format("\x1b[{}m{}\x1b[0m", colour, text);
 }
 
-Progress::Progress(size_t total) : total_(total), visible_(isatty(STDERR_FILENO) != 0) {}
+Progress::Progress(size_t total, std::string what)
+    : total_(total),
+      what_(std::move(what)),
+      visible_(isatty(STDERR_FILENO) != 0),
+      nextSeconds_(nowNs() * 1e-9 + kBetweenSeconds) {}
 Progress::~Progress() { clear(); }
 
 void Progress::step(const std::string& label) {
   ++done_;
+  if (const double now = nowNs() * 1e-9; !visible_ && !what_.empty() && now >= nextSeconds_) {
+    nextSeconds_ = now + kBetweenSeconds;
+    fmt::print("checked: {} of {} {}\n", done_, total_, what_);
+    std::fflush(stdout);
+  }
   if (!visible_) return;
   constexpr size_t kWidth = 24;
   const size_t filled = total_ == 0 ? kWidth : std::min(kWidth, done_ * kWidth / total_);
@@ -60,7 +71,6 @@ void Announcement::step(size_t done, size_t all) {
 }
 
 std::optional<std::string> Announcement::lineAt(double nowSeconds, size_t done, size_t all) {
-  constexpr double kBetweenSeconds = 30;
   if (nowSeconds < nextSeconds_ || done == all) return std::nullopt;
   nextSeconds_ = nowSeconds + kBetweenSeconds;
   return fmt::format("{}: {} of {}", what_, done, all);

@@ -71,7 +71,7 @@ std::vector<std::string> sourcesIn(const std::string& root, const std::string& c
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(fs::path(root) / "ops" / folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (!name.ends_with(".cpp") || name.ends_with("_test.cpp")) continue;
+    if (!name.ends_with(".cpp") || name.ends_with("_test.cpp") || isOutsideLibrary(name)) continue;
     const bool isOptional = name.ends_with("_onednn.cpp") || name.ends_with("_codec.cpp");
     if (isOptional && !commands.contains(fmt::format("{}/ops/{}/{}", configured, folder, name))) continue;
     paths.push_back(entry.path().string());

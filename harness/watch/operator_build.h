@@ -13,6 +13,11 @@
 
 namespace opkit::harness {
 
+/// Rules of ONNX and graph passes, which a library does not replace: they need a build.
+inline bool isOutsideLibrary(const std::string& path) {
+  return path.ends_with("_onnx.cpp") || path.ends_with("_rules.cpp") || path.ends_with("_passes.cpp");
+}
+
 class OperatorBuild {
  public:
   /// The C++ of root/ops/<folder> for each folder. Unsupported if this program lies in no build folder with

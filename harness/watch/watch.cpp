@@ -4,6 +4,7 @@
 
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/source_table.h"
+#include "harness/watch/operator_build.h"
 
 namespace opkit::harness {
 namespace {
@@ -47,7 +48,7 @@ std::vector<std::string> Watcher::watchedFiles() const {
 
 /// C++ of the operators' own folders, which a round compiles.
 bool Watcher::isOwnCode(const std::string& path) const {
-  return options_.buildOperators && (path.ends_with(".cpp") || path.ends_with(".h")) &&
+  return options_.buildOperators && (path.ends_with(".cpp") || path.ends_with(".h")) && !isOutsideLibrary(path) &&
          std::ranges::any_of(folders_,
                              [&](const std::string& folder) { return path.starts_with("ops/" + folder + "/"); });
 }

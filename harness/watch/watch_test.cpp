@@ -203,6 +203,15 @@ TEST(Watch, SourcesThatWereNotBuiltAreNotAnsweredFor) {
   EXPECT_TRUE(watcher.unbuilt().empty()) << "rounds read these from the tree";
 }
 
+TEST(Watch, RulesAndPassesNeedABuild) {
+  WatchOptions options{.ops = {"Softmax"}};
+  options.buildOperators = [] { return Result<std::string>(Status::internal("no rule is in the library")); };
+  for (const char* path : {"ops/softmax/softmax_onnx.cpp", "ops/gemm/gemm_passes.cpp"}) {
+    options.changedSources = [path](const std::string&) { return std::vector<std::string>{path}; };
+    EXPECT_EQ(Watcher(options, ops::builtinOps()).run().error.find("nothing was checked: "), 0u) << path;
+  }
+}
+
 TEST(Watch, ASavedCaseRunsOnBothBackends) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   const fs::path root = copyOfTree("watched_case");

@@ -1,0 +1,37 @@
+// The note of a worker process: what it works on, in memory that its parent reads when the worker crashed or hangs.
+#pragma once
+
+#include <sys/types.h>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace opkit::harness {
+
+/// A page that a process and its worker share.
+class NotePage {
+ public:
+  NotePage();  // no page if the system refuses one: notes are lost then
+  ~NotePage();
+  NotePage(NotePage&& other) noexcept;
+  NotePage& operator=(NotePage&& other) noexcept;
+
+  /// The last note, or "".
+  std::string read() const;
+  void clear();
+  /// In the worker: noteWork() writes here from now on.
+  void adopt();
+
+ private:
+  char* text_ = nullptr;
+};
+
+/// Says what this worker does from now on; cut to 1,000 characters. Does nothing in a process that is no worker. Used
+/// by the thread that runs the jobs.
+void noteWork(std::string_view text);
+
+/// What the threads of a process do, looked at for a moment: "its own code runs", "the device's threads run" (those of
+/// a software device) or "all its threads sleep".
+std::string activityOf(pid_t process);
+
+}  // namespace opkit::harness
