@@ -123,7 +123,9 @@ class Checker {
   void noteFigures(const Session& session, const PreparedCase& c, CaseResult& result, const Fresh& fresh) const;
   Status same(const PreparedCase& c, const Fresh& fresh, const std::vector<Tensor>& got) const;
   Status compareMargin(const PreparedCase& c, const CaseResult& result) const;
-  void checkPoison(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
+  std::optional<std::vector<Tensor>> checkPoison(Interpreter& interpreter, const PreparedCase& c,
+                                                 const std::vector<Tensor>* again, CaseResult& result,
+                                                 const Fresh& fresh);
   Status checkThreads(Interpreter& interpreter, const PreparedCase& c, const Fresh& fresh);
   Status checkClone(const Session& session, const PreparedCase& c, const Fresh& fresh) const;
   void checkAccuracy(Interpreter& interpreter, const PreparedCase& c, const std::vector<Tensor>* again,

@@ -21,15 +21,15 @@ void checkOrSkip(CaseResult& result, const char* name, const Status& status) {
 }
 
 void explain(const OpDef& def, const PreparedCase& c, size_t output, const std::vector<Tensor>& got,
-             const std::vector<Tensor>* again, const std::vector<Tensor>* previous, CaseResult& result) {
+             const OtherRuns& others, CaseResult& result) {
   const std::vector<OracleTensor>& expected = c.judge();
   if (!result.diagnosis.empty() || output >= got.size() || got[output].desc != expected[output].desc) return;
   const Tolerance tolerance = toleranceOf(def, c.description.lane, expected[output], c.description.boundScale);
   const auto at = [&](const std::vector<Tensor>* list) {
     return list && output < list->size() ? &(*list)[output] : nullptr;
   };
-  const Diagnosis found =
-      diagnose({def, c.description, c.inputs, expected, output, got[output], tolerance, at(again), at(previous)});
+  const Diagnosis found = diagnose({def, c.description, c.inputs, expected, output, got[output], tolerance,
+                                    at(others.again), at(others.overOther), at(others.previous)});
   result.diagnosisKind = found.kind;
   result.diagnosis = found.text;
   std::vector<bool> wrong;

@@ -26,9 +26,15 @@ void skipAll(CaseResult& result, std::initializer_list<const char*> names, const
 /// A sub-check that is Unsupported could not run for the case.
 void checkOrSkip(CaseResult& result, const char* name, const Status& status);
 
-/// Records why and where `output` is wrong. `again` and `previous` are the outputs of a second run and of the shape
-/// before it, or null.
+/// Outputs of other runs; null if there was none.
+struct OtherRuns {
+  const std::vector<Tensor>* again = nullptr;      // a second run
+  const std::vector<Tensor>* overOther = nullptr;  // over other poison, if the second run gave the same
+  const std::vector<Tensor>* previous = nullptr;   // of the shape before this one
+};
+
+/// Records why and where `output` is wrong.
 void explain(const OpDef& def, const PreparedCase& c, size_t output, const std::vector<Tensor>& got,
-             const std::vector<Tensor>* again, const std::vector<Tensor>* previous, CaseResult& result);
+             const OtherRuns& others, CaseResult& result);
 
 }  // namespace opkit::harness

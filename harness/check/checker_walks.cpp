@@ -103,7 +103,7 @@ void Checker::recordWalk(const char* name, const Walk& walk, const std::vector<S
     if (!status.isOk() || verdict.status.isOk()) continue;
     status = verdict.status;
     const OpDef& def = *registry_.find(walk.stops[i].at->description.op);
-    explain(def, *walk.stops[i].at, 0, verdict.got, nullptr, &verdict.previous, *walk.owner[i]);
+    explain(def, *walk.stops[i].at, 0, verdict.got, {.previous = &verdict.previous}, *walk.owner[i]);
   }
   for (const auto& [result, status] : worst)
     if (visits[result] == 0)

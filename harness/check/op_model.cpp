@@ -31,27 +31,13 @@ Status sameBits(const Tensor& a, const Tensor& b, size_t output, bool anyNaN) {
   if (a.desc != b.desc)
     return Status::internal("output {} is {} in the first run and {} in the second", output, a.desc.toString(),
                             b.desc.toString());
-  const std::span<std::byte> x = a.bytes();
-  const std::span<std::byte> y = b.bytes();
-  if (std::ranges::equal(x, y)) return Status::ok();
-  size_t differing = 0, first = 0;
-  if (isCoded(a.desc.dtype)) {
-    for (size_t i = 0; i < static_cast<size_t>(a.desc.elements()); ++i) {
-      const bool bothNaN = anyNaN && std::isnan(readCoded(a, i)) && std::isnan(readCoded(b, i));
-      if (readCode(a, i) != readCode(b, i) && !bothNaN && differing++ == 0) first = i;
-    }
-  } else {
-    visitDType(a.desc.dtype, [&](auto tag) {
-      using T = decltype(tag);
-      for (size_t i = 0; i < x.size(); i += sizeof(T)) {
-        if (std::memcmp(&x[i], &y[i], sizeof(T)) == 0 || (anyNaN && isNaN<T>(&x[i]) && isNaN<T>(&y[i]))) continue;
-        if (differing++ == 0) first = i / sizeof(T);
-      }
-    });
-  }
-  if (differing == 0) return Status::ok();
-  return Status::internal("output {} differs in {} of {} elements, first at {}", output, differing, a.desc.elements(),
-                          coordinates(a.desc.shape, static_cast<int64_t>(first)));
+  if (std::ranges::equal(a.bytes(), b.bytes())) return Status::ok();
+  const std::vector<bool> differing = differingElements(a, b, anyNaN);
+  const auto first = std::ranges::find(differing, true);
+  if (first == differing.end()) return Status::ok();
+  return Status::internal("output {} differs in {} of {} elements, first at {}", output,
+                          std::ranges::count(differing, true), a.desc.elements(),
+                          coordinates(a.desc.shape, first - differing.begin()));
 }
 
 }  // namespace
@@ -102,6 +88,24 @@ Result<std::vector<Tensor>> copyOutputs(const Session& session) {
     outputs.push_back(std::move(copy));
   }
   return outputs;
+}
+
+std::vector<bool> differingElements(const Tensor& a, const Tensor& b, bool anyNaN) {
+  std::vector<bool> differing(static_cast<size_t>(a.desc.elements()));
+  if (isCoded(a.desc.dtype)) {
+    for (size_t i = 0; i < differing.size(); ++i) {
+      const bool bothNaN = anyNaN && std::isnan(readCoded(a, i)) && std::isnan(readCoded(b, i));
+      differing[i] = readCode(a, i) != readCode(b, i) && !bothNaN;
+    }
+    return differing;
+  }
+  visitDType(a.desc.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    const std::byte *x = a.bytes().data(), *y = b.bytes().data();
+    for (size_t i = 0; i < differing.size(); ++i, x += sizeof(T), y += sizeof(T))
+      differing[i] = std::memcmp(x, y, sizeof(T)) != 0 && !(anyNaN && isNaN<T>(x) && isNaN<T>(y));
+  });
+  return differing;
 }
 
 Status sameBits(const std::vector<Tensor>& a, const std::vector<Tensor>& b, bool anyNaN) {

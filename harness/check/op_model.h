@@ -30,6 +30,9 @@ Result<std::vector<Tensor>> copyOutputs(const Session& session);
 
 using opkit::copyOf;
 
+/// The elements of two tensors of one description that are not equal bit for bit; with `anyNaN`, as in sameBits.
+std::vector<bool> differingElements(const Tensor& a, const Tensor& b, bool anyNaN = false);
+
 /// OK if two lists of tensors are equal bit for bit; else names the first output and element that differ. With
 /// `anyNaN`, any NaN equals any other: which operand's NaN an addition keeps is the compiler's choice.
 Status sameBits(const std::vector<Tensor>& a, const std::vector<Tensor>& b, bool anyNaN = false);

@@ -18,7 +18,7 @@ Values valuesOf(const OracleTensor& tensor) {
   return tensor.isReal() ? tensor.real : Values(tensor.integer.begin(), tensor.integer.end());
 }
 
-/// True if every element is all ones, the poison of unwritten memory.
+/// True if every bit of the element is one, the poison of unwritten memory.
 bool isPoison(const Tensor& tensor, size_t i) {
   if (isPacked(tensor.desc.dtype)) return false;  // a code of ones may be a result
   const size_t size = sizeOf(tensor.desc.dtype);
@@ -83,9 +83,21 @@ class Doctor {
     return Diagnosis{"race", "a second run on the same data gave something else: a race, or memory nobody wrote"};
   }
 
+  /// Poison that was narrowed or converted is another pattern, but not the same over other poison.
+  std::vector<bool> poisonedElements() const {
+    if (e_.overOther && e_.overOther->desc == e_.got.desc) return differingElements(e_.got, *e_.overOther, true);
+    std::vector<bool> poisoned(wrong_.size());
+    for (size_t i = 0; i < wrong_.size(); ++i) poisoned[i] = isPoison(e_.got, i);
+    return poisoned;
+  }
+
   Found unwritten() {
+    const std::vector<bool> isUnwritten = poisonedElements();
     int64_t poisoned = 0;
-    for (size_t i = 0; i < wrong_.size(); ++i) poisoned += wrong_[i] && isPoison(e_.got, i);
+    for (size_t i = 0; i < wrong_.size(); ++i) poisoned += wrong_[i] && isUnwritten[i];
+    const auto dependent = std::ranges::count(isUnwritten, true);
+    if (poisoned < failures_ && e_.overOther && dependent > 0)
+      return Diagnosis{"unwritten", fmt::format("{} elements depend on memory that was never written", dependent)};
     if (poisoned == 0 || poisoned < failures_) return {};
     const Found where = diagnosePlace(shape_, wrong_);
     return Diagnosis{"unwritten", fmt::format("all wrong elements were never written{}",

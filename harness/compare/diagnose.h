@@ -22,8 +22,9 @@ struct Evidence {
   size_t output = 0;                          // the one that is wrong
   const Tensor& got;                          // on the host, with expected[output]'s description
   Tolerance tolerance;
-  const Tensor* again = nullptr;     // output of a second run
-  const Tensor* previous = nullptr;  // if a fresh kernel is right here: this one's previous output, at another shape
+  const Tensor* again = nullptr;      // output of a second run
+  const Tensor* overOther = nullptr;  // output of a run over other poison, if the run repeats
+  const Tensor* previous = nullptr;   // if a fresh kernel is right here: this one's previous output, at another shape
 };
 
 struct Diagnosis {

@@ -160,7 +160,7 @@ Diagnosis diagnosisOf(const Row& row, const Tensor* again = nullptr, const Tenso
   if (std::string(row.kind) == "unwritten") leaveUnwritten(wrong, got);
   const OpDef& def = *registry.find(c->op);
   const Tolerance tolerance = toleranceOf(def, c->lane, prepared.expected[0]);
-  return diagnose({def, *c, prepared.inputs, prepared.expected, 0, got, tolerance, again, previous});
+  return diagnose({def, *c, prepared.inputs, prepared.expected, 0, got, tolerance, again, nullptr, previous});
 }
 
 class DiagnosisOf : public testing::TestWithParam<Row> {};

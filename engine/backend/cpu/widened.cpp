@@ -165,7 +165,7 @@ class WidenedExecution final : public Execution {
       for (size_t i = 0; i < inputs.size(); ++i)
         if (hasRows(i) && inputs[i]) takeRows(part, *inputs[i], i, row);
       for (size_t i = 0; i < outputs.size(); ++i)
-        if (outputs[i] && !isCopied(outputs[i], part.outputs[i])) pointAt(*outputs[i], row, part.outputs[i]);
+        if (outputs[i]) prepareOutput(part, *outputs[i], i, row);
       OPKIT_TRY(part.inner->onExecute(part.inputList, part.outputList));
       for (size_t i = 0; i < outputs.size(); ++i)
         if (isCopied(outputs[i], part.outputs[i]))
@@ -208,6 +208,14 @@ class WidenedExecution final : public Execution {
       pointAt(input, row, part.inputs[i]);
     else if (part.inner->readsInput(i))
       widenTo(pool_, input, row * rowElements(input), part.inputs[i]);
+  }
+  /// Blocks take turns in one copy. Under a harness it begins with what the output holds: an element that the kernel
+  /// does not write keeps its poison, in place of a value of the block before.
+  void prepareOutput(Part& part, const Tensor& output, size_t i, int64_t row) {
+    if (!isCopied(&output, part.outputs[i]))
+      pointAt(output, row, part.outputs[i]);
+    else if (output.guardBytes > 0)
+      widenTo(pool_, output, row * rowElements(output), part.outputs[i]);
   }
   /// Inputs that every block reads.
   void takeWhole(TensorList inputs, size_t i) {
