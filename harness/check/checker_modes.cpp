@@ -104,7 +104,10 @@ void Checker::checkRounded(const PreparedCase& c, CaseResult& result, const Fres
 /// Checks accesses to foreign memory and to the heap.
 void Checker::checkKernel(const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
   const auto rig = KernelRig::create(c.description, c.inputs, registry_, *runtime_, {.threads = 1, .guardPages = true});
-  if (!rig) return skipAll(result, {"pages", "heap"}, rig.error().message());
+  if (!rig) {
+    checkOrSkip(result, "pages", rig.error());
+    return skipAll(result, {"heap"}, rig.error().message());
+  }
   const auto ran = (*rig)->run(c.inputs);
   result.check("pages", ran.error());
   if (!ran) return skipAll(result, {"heap"}, "the kernel did not end between guard pages");

@@ -9,8 +9,6 @@
 namespace opkit::harness {
 namespace {
 
-constexpr size_t kAlignment = 64;  // kernels may rely on it
-
 size_t pageBytes() {
   static const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   return bytes;
@@ -20,8 +18,8 @@ size_t alignUp(size_t value, size_t alignment) { return (value + alignment - 1) 
 
 class GuardedBuffer final : public Buffer {
  public:
-  static Result<std::shared_ptr<GuardedBuffer>> create(const TensorDesc& desc) {
-    const size_t used = alignUp(std::max<size_t>(desc.sizeBytes(), 1), kAlignment);
+  static Result<std::shared_ptr<GuardedBuffer>> create(const TensorDesc& desc, size_t alignment) {
+    const size_t used = alignUp(std::max<size_t>(desc.sizeBytes(), 1), alignment);
     const size_t usable = alignUp(used, pageBytes());
     const size_t mapped = usable + 2 * pageBytes();
     void* memory = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -80,8 +78,8 @@ void onFault(int signal, siginfo_t* info, void*) {
 
 }  // namespace
 
-Result<Tensor> onGuardedPages(const TensorDesc& desc) {
-  OPKIT_ASSIGN(std::shared_ptr<GuardedBuffer> buffer, GuardedBuffer::create(desc));
+Result<Tensor> onGuardedPages(const TensorDesc& desc, size_t alignment) {
+  OPKIT_ASSIGN(std::shared_ptr<GuardedBuffer> buffer, GuardedBuffer::create(desc, alignment));
   Tensor tensor;
   tensor.desc = desc;
   tensor.buffer = std::move(buffer);

@@ -41,10 +41,25 @@ Result<std::unique_ptr<KernelRig>> KernelRig::create(const Case& c, const HostIn
   if (!rig->def_) return Status::invalidArgument("unknown operator '{}'", c.op);
   OPKIT_ASSIGN(rig->params_, paramsFromJson(rig->def_->params, c.params));
   OPKIT_ASSIGN(rig->backend_, runtime.createBackend(registry, {.threads = options.threads}));
+  rig->made_ = inputs;
+  if (options.guardPages) OPKIT_TRY(rig->guardConstants(rig->made_));
+  const auto choose = [&] { return rig->choose(rig->made_); };
   const double start = nowNs();
-  OPKIT_TRY(rig->choose(inputs));
+  OPKIT_TRY(options.guardPages ? withGuardPages(choose) : choose());
   rig->createNs_ = nowNs() - start;
   return rig;
+}
+
+/// Copies, so that the kernel also packs what a session packed before. Constants of a model may lie anywhere: there are
+/// no bytes of alignment behind the last one.
+Status KernelRig::guardConstants(HostInputs& inputs) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] || !case_.isConstant(i)) continue;
+    OPKIT_ASSIGN(Tensor guarded, onGuardedPages(inputs[i]->desc, 1));
+    std::ranges::copy(inputs[i]->bytes(), guarded.bytes().begin());
+    inputs[i] = std::move(guarded);
+  }
+  return Status::ok();
 }
 
 Result<std::vector<TensorDesc>> KernelRig::outputDescs(const HostInputs& inputs) const {

@@ -16,7 +16,7 @@ struct RigOptions {
   size_t threads = 0;
   std::string provider;               // only this provider's Creators; empty: the first that agrees
   std::optional<std::string> kernel;  // with `provider`: only the Creator of this name
-  bool guardPages = false;            // host memory only: each tensor ends at a guard page
+  bool guardPages = false;            // host memory only: each tensor and constant ends at a guard page
   size_t offset = 0;                  // host memory only: each tensor begins so many elements behind aligned memory
   std::optional<size_t> alias;        // output 0 is this input's tensor
 };
@@ -32,7 +32,8 @@ struct RigRun {
 
 class KernelRig {
  public:
-  /// Chooses the kernel for `c`. Unsupported carries the refusals. `registry` must outlive the rig.
+  /// Chooses the kernel for `c`. Unsupported carries the refusals; Internal, as run()'s, if the kernel touched a guard
+  /// page while it was made. `registry` must outlive the rig.
   static Result<std::unique_ptr<KernelRig>> create(const Case& c, const HostInputs& inputs, const OpRegistry& registry,
                                                    Runtime& runtime, const RigOptions& options);
 
@@ -53,6 +54,7 @@ class KernelRig {
 
  private:
   KernelRig() = default;
+  Status guardConstants(HostInputs& inputs) const;
   Status choose(const HostInputs& inputs);
   std::vector<Layout> layoutsFor(const Creator& creator) const;
   Status withArgs(const HostInputs& inputs, const std::function<Status(const CreateArgs&)>& body) const;
@@ -68,6 +70,7 @@ class KernelRig {
   const OpDef* def_ = nullptr;
   ParamBytes params_;
   RigOptions options_;
+  HostInputs made_;  // the inputs of create(): kernels may keep constants
   std::unique_ptr<Backend> backend_;
   std::optional<OpRunner> runner_;    // of a lowered operator: of the current run
   const Creator* creator_ = nullptr;  // of the runner's kernel; the backend's
