@@ -9,6 +9,7 @@
 #include "harness/check/kernel_rig.h"
 #include "harness/check/op_model.h"
 #include "harness/check/placement_check.h"
+#include "harness/check/shader_log.h"
 #include "harness/check/variants.h"
 #include "reports/results/kernel_names.h"
 
@@ -47,9 +48,16 @@ std::vector<Candidate> candidatesOf(const std::string& op, const Catalogue& cata
   return all;
 }
 
-/// The kernels that a case runs, as "operator provider/kernel"; empty if the backend refuses a part of it.
-std::set<std::string> kernelsOf(const Case& c, const OpRegistry& registry, const SessionConfig& config,
-                                const std::shared_ptr<Runtime>& runtime) {
+/// What a case runs, as far as planning shows.
+struct Uses {
+  std::set<std::string> kernels;  // as "operator provider/kernel"; empty if the backend refuses a part of the case
+  std::set<std::string> shaders;
+};
+
+/// `log` is attached to the Runtime; planning asks for each shader, but makes no pipeline.
+Uses usesOf(const Case& c, const OpRegistry& registry, const SessionConfig& config,
+            const std::shared_ptr<Runtime>& runtime, ShaderLog* log) {
+  if (log) log->clear();
   const auto placed = [&]() -> Result<std::vector<Placement>> {
     OPKIT_ASSIGN(const HostInputs inputs, makeInputs(c, *registry.find(c.op)));
     OPKIT_ASSIGN(const auto interpreter, makeOpInterpreter(c, registry, inputs));
@@ -58,15 +66,16 @@ std::set<std::string> kernelsOf(const Case& c, const OpRegistry& registry, const
     return session->plannedPlacement();
   };
   const auto rows = placed();
-  if (!rows) return {"fails: " + rows.error().message()};  // the check of the case says why
-  std::set<std::string> kernels;
+  if (!rows) return {{"fails: " + rows.error().message()}, {}};  // the check of the case says why
+  Uses uses;
   for (const Placement& row : *rows) {
     if (row.fellBack) return {};
     if (row.type == "Copy" || row.type == "Convert") continue;
-    kernels.insert(row.type + " " + (row.raster ? "raster" : kernelName(row.provider, row.kernel)));
+    uses.kernels.insert(row.type + " " + (row.raster ? "raster" : kernelName(row.provider, row.kernel)));
   }
-  if (kernels.empty()) kernels.insert("folded");
-  return kernels;
+  if (uses.kernels.empty()) uses.kernels.insert("folded");
+  if (log) uses.shaders = log->shaders();
+  return uses;
 }
 
 /// The choice for one operator on one backend, while it grows.
@@ -74,7 +83,12 @@ class Sampler {
  public:
   Sampler(const std::string& op, const Catalogue& catalogue, const OpRegistry& registry, const std::string& backend,
           const std::shared_ptr<Runtime>& runtime)
-      : op_(op), catalogue_(catalogue), registry_(registry), backend_(backend), runtime_(runtime) {}
+      : op_(op),
+        catalogue_(catalogue),
+        registry_(registry),
+        backend_(backend),
+        runtime_(runtime),
+        log_(ShaderLog::attach(*runtime)) {}
 
   std::vector<CasePlace> choose() {
     const std::vector<Candidate> candidates = candidatesOf(op_, catalogue_);
@@ -98,15 +112,18 @@ class Sampler {
     if (kernel.starts_with(op_ + " ")) ran_.insert({kernel.substr(op_.size() + 1), dtype});
   }
 
+  /// A shader once, in a whole case: the sanitizer traces no others.
   void add(const CasePlace& place) {
     const std::string dtype = dtypeOf(caseAt(place), registry_.find(op_));
-    bool isNew = false, isNewKernel = false;
-    for (const std::string& kernel : kernelsOf(caseAt(place), registry_, {.backend = backend_}, runtime_)) {
-      isNewKernel |= seen_.insert(kernel).second;
+    bool isNew = false, isWhole = false;
+    const Uses uses = usesOf(caseAt(place), registry_, {.backend = backend_}, runtime_, log_.get());
+    for (const std::string& kernel : uses.kernels) {
+      isWhole |= seen_.insert(kernel).second;
       isNew |= seen_.insert(dtype + " " + kernel).second;
       note(kernel, dtype);
     }
-    if (isNew) chosen_.push_back({place.group, place.index, !isNewKernel});
+    for (const std::string& shader : uses.shaders) isWhole |= shaders_.insert(shader).second;
+    if (isNew || isWhole) chosen_.push_back({place.group, place.index, !isWhole});
   }
 
   /// The sub-check `variants` runs whole cases in the other classes: first those that are chosen, then one for each
@@ -138,7 +155,7 @@ class Sampler {
 
   void noteVariants(const CasePlace& place, const std::vector<DeviceVariants::Variant>& others) {
     for (const DeviceVariants::Variant& other : others)
-      for (const std::string& kernel : kernelsOf(caseAt(place), registry_, other.config, other.runtime))
+      for (const std::string& kernel : usesOf(caseAt(place), registry_, other.config, other.runtime, nullptr).kernels)
         note(kernel, dtypeOf(caseAt(place), registry_.find(op_)));
     noteOnImages(place);
   }
@@ -159,8 +176,9 @@ class Sampler {
   const OpRegistry& registry_;
   const std::string& backend_;
   const std::shared_ptr<Runtime>& runtime_;
+  std::shared_ptr<ShaderLog> log_;  // shared with the Runtime; null if it has no shaders
   std::vector<CasePlace> chosen_;
-  std::set<std::string> seen_;
+  std::set<std::string> seen_, shaders_;
   std::set<KernelUse> ran_;
 };
 

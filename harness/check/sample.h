@@ -1,5 +1,5 @@
-// sample: the cases of an operator that together run each of its kernels with each dtype. For tests of every day; a
-// whole `check` takes all.
+// sample: the cases of an operator that together run each of its kernels with each dtype, and each of its shaders. For
+// tests of every day; a whole `check` takes all.
 #pragma once
 
 #include <vector>
@@ -18,10 +18,10 @@ struct CasePlace {
 };
 
 /// Chooses among the cases of `op`, on one backend, so that each pair of dtype and kernel that any of them runs is in
-/// the choice, also the kernels of operators it is made of; on Vulkan also the kernels that other device classes
-/// choose, for which cases are whole. Takes cases near 1,024 elements first. Cases beyond 65,536 elements are tried
-/// only if a kernel of the backend has not appeared before. Cases that the backend refuses are not chosen. Empty if it
-/// refuses all.
+/// the choice, also the kernels of operators it is made of; on Vulkan each shader too, in a whole case, and the kernels
+/// that other device classes choose, for which cases are whole. Takes cases near 1,024 elements first. Cases beyond
+/// 65,536 elements are tried only if a kernel of the backend has not appeared before. Cases that the backend refuses
+/// are not chosen. Empty if it refuses all.
 std::vector<CasePlace> sampleOf(const std::string& op, const Catalogue& catalogue, const OpRegistry& registry,
                                 const std::string& backend, const std::shared_ptr<Runtime>& runtime);
 

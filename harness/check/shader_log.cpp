@@ -51,4 +51,11 @@ size_t ShaderLog::bytes() const {
   return sum;
 }
 
+std::set<std::string> ShaderLog::shaders() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::set<std::string> names;
+  for (const auto& [name, words] : used_) names.insert(name.substr(0, name.find(' ')));
+  return names;
+}
+
 }  // namespace opkit::harness

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 
@@ -22,6 +23,8 @@ class ShaderLog {
   /// 16 hexadecimal digits over names and SPIR-V of what was used since clear(); empty if nothing was.
   std::string hash() const;
   size_t bytes() const;
+  /// Of what was used since clear(): "gemm/gemm_thin", without the variant.
+  std::set<std::string> shaders() const;
 
  private:
   void add(const std::string& name, std::span<const uint32_t> words);

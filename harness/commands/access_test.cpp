@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/backend/device_test_support.h"
+#include "engine/base/where.h"
 #include "engine/testing/nowhere.h"
 #include "harness/testing/check_all.h"
 #include "harness/testing/program.h"
@@ -152,6 +153,28 @@ TEST(ProgramAccess, SanitizeIsPartOfACheck) {
   expectPart(ran, "sanitize");
   expectOneLine(run(check + "races --backend vulkan"), "--sanitize: expected race, bounds, init and loops");
   expectOneLine(run(check + "race --backend cpu"), "--sanitize is for the backend vulkan");
+}
+
+/// The program in the build folder of a tree with another shader than its own.
+TEST(ProgramAccess, SanitizeRefusesShadersThatWereNotBuilt) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  namespace fs = std::filesystem;
+  const fs::path tree = testing::TempDir() + "another_shader", source = sourceTreeAround(OPKIT_SOURCE_DIR);
+  fs::remove_all(tree);
+  fs::create_directories(tree / "ops");
+  fs::create_directories(tree / "build/bin");
+  for (const char* file : {"CMakeLists.txt", "ops/CMakeLists.txt"}) std::ofstream(tree / file);
+  fs::copy(source / "shaders", tree / "shaders", fs::copy_options::recursive);
+  const fs::path program = tree / "build/bin/op-harness";
+  fs::copy_file(opHarness(), program);
+  const std::string check =
+      program.string() + " check --case 'Relu/f32[17]/normal/seed=5' --backend vulkan --sanitize ";
+  const Ran same = runShell(check + "race");
+  EXPECT_EQ(same.code, 0) << same.text;
+  std::ofstream(tree / "shaders/gemm/gemm_thin.comp", std::ios::app) << "// another\n";
+  expectOneLine(runShell(check + "race"), "was built of another shaders/gemm/gemm_thin.comp");
+  EXPECT_EQ(runShell(check + "loops").code, 0) << "it reads no source";
+  fs::remove_all(tree);
 }
 
 TEST(ProgramAccess, AFaultOfTheSanitizerFailsTheCase) {

@@ -620,7 +620,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       "Run only the cases that are written in case files, not those that are drawn from them");
   CLI::Option* const sample = command->add_flag(
       "--sample", options->sample,
-      "Run a few cases of each operator, which together run each kernel with each dtype on each backend");
+      "Run a few cases of each operator, which together run each kernel with each dtype, and each shader");
   CLI::Option* const brief = command->add_flag("--brief", options->brief,
                                                "Run only the sub-checks that need one Session: values, guards, "
                                                "unwritten elements, a second run, a clone (a fifth of the time)");

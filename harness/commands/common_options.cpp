@@ -37,6 +37,21 @@ std::string describe(const std::string& backend, const RuntimeOptions& options) 
   return facts.dump();
 }
 
+#ifdef OPKIT_HAS_VULKAN
+/// Accesses are traced in shaders that are compiled from the source tree, with line numbers.
+Status checkSanitize(const std::string& sanitize) {
+  const auto parts = SanitizerParts::parse(sanitize);
+  OPKIT_TRY(parts.error().withContext("--sanitize"));
+  if (!parts->watchesAccesses()) return Status::ok();
+  std::vector<std::string> changed = changedSources(builtSources(), sourceFolder());
+  std::erase_if(changed, [](const std::string& path) { return !path.starts_with("shaders/"); });
+  if (changed.empty()) return Status::ok();
+  return Status::invalidArgument(
+      "--sanitize traces the shaders in {}, and this program was built of another {}; build it again", sourceFolder(),
+      listOf(changed));
+}
+#endif
+
 }  // namespace
 
 void BackendOptions::add(CLI::App& command, const std::string& defaultBackends) {
@@ -71,11 +86,11 @@ Status BackendOptions::check() const {
     return Status::invalidArgument("--validation is for the backend vulkan, got --backend {}", all);
   if (!sanitize.empty() && !asked("vulkan"))
     return Status::invalidArgument("--sanitize is for the backend vulkan, got --backend {}", all);
-#ifdef OPKIT_HAS_VULKAN
-  if (!sanitize.empty()) OPKIT_TRY(SanitizerParts::parse(sanitize).error().withContext("--sanitize"));
-#endif
   if (!device.empty() && !asked("vulkan") && backends.size() > 1)
     return Status::invalidArgument("--device is for one backend or for vulkan, got --backend {}", all);
+#ifdef OPKIT_HAS_VULKAN
+  if (!sanitize.empty()) return checkSanitize(sanitize);
+#endif
   return Status::ok();
 }
 
