@@ -41,6 +41,10 @@ Result<std::unique_ptr<KernelRig>> KernelRig::create(const Case& c, const HostIn
   if (!rig->def_) return Status::invalidArgument("unknown operator '{}'", c.op);
   OPKIT_ASSIGN(rig->params_, paramsFromJson(rig->def_->params, c.params));
   OPKIT_ASSIGN(rig->backend_, runtime.createBackend(registry, {.threads = options.threads}));
+  if (rig->wantsImages()) {
+    OPKIT_ASSIGN(rig->backend_,
+                 runtime.createBackend(registry, {.threads = options.threads, .storage = Storage::Image}));
+  }
   rig->made_ = inputs;
   if (options.guardPages) OPKIT_TRY(rig->guardConstants(rig->made_));
   const auto choose = [&] { return rig->choose(rig->made_); };
@@ -48,6 +52,14 @@ Result<std::unique_ptr<KernelRig>> KernelRig::create(const Case& c, const HostIn
   OPKIT_TRY(options.guardPages ? withGuardPages(choose) : choose());
   rig->createNs_ = nowNs() - start;
   return rig;
+}
+
+/// A kernel on images that was asked for by name gets them, also in a device class that prefers buffers.
+bool KernelRig::wantsImages() const {
+  return options_.kernel && std::ranges::any_of(backend_->creators(*def_), [&](const Creator& creator) {
+           return creator.provider == options_.provider && creator.kernel == *options_.kernel &&
+                  creator.layout != Layout::NCHW;
+         });
 }
 
 /// Copies, so that the kernel also packs what a session packed before. Constants of a model may lie anywhere: there are

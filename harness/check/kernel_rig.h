@@ -54,6 +54,7 @@ class KernelRig {
 
  private:
   KernelRig() = default;
+  bool wantsImages() const;
   Status guardConstants(HostInputs& inputs) const;
   Status choose(const HostInputs& inputs);
   std::vector<Layout> layoutsFor(const Creator& creator) const;

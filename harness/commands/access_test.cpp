@@ -177,6 +177,15 @@ TEST(ProgramAccess, SanitizeRefusesShadersThatWereNotBuilt) {
   fs::remove_all(tree);
 }
 
+/// In classes that prefer buffers too: `providers` runs kernels that no session chooses for one node.
+TEST(ProgramVulkan, ASampleInAnyClassRunsTheKernelsOnImages) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  for (const char* name : {"software", "discrete", "integrated"}) {
+    const Ran ran = run(std::string("check --sample --written --op Abs --backend vulkan --device-class ") + name);
+    EXPECT_EQ(ran.code, 0) << ran.text;
+  }
+}
+
 TEST(ProgramAccess, AFaultOfTheSanitizerFailsTheCase) {
   const OpRegistry registry = ops::builtinOps();
   const auto runtime = createRuntime("vulkan", {});
