@@ -21,6 +21,11 @@ part mask-pairs 12 "for n in 1 2 3 4; do \$bin/op-harness check --budget 150 --m
 for class in discrete integrated software; do
   harness "sanitize-$class" 6 12 "check --written --backend vulkan --device-class $class --sanitize=race,bounds,init"
 done
+# Each shader that a class of devices runs, in one part per class.
+for class in discrete integrated software; do
+  part "shaders-$class" 10 \
+    "\$bin/op-harness check --sample --written --backend vulkan --device-class $class --sanitize=race,bounds,init --json \$out/results.jsonl"
+done
 harness loops 6 9 'check --written --backend vulkan --sanitize=loops'
 
 # Models and data of others.
