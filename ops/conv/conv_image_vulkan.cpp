@@ -137,8 +137,11 @@ class DenseImageConv final : public ImageConv {
                                                         [&](auto from, auto to) { packDense(plan, blocks, from, to); });
                                       }));
     OPKIT_ASSIGN(const auto bias, this->bias(tiles * blocks * 4));
-    Dense::PushConstants push{
-        .inputBlocks = inputBlocks, .outputBlocks = outputBlocks, .low = params_.clamp_low, .high = params_.clamp_high};
+    Dense::PushConstants push{.inputBlocks = inputBlocks,
+                              .outputBlocks = outputBlocks,
+                              .outputChannels = plan.groupOutputs,
+                              .low = params_.clamp_low,
+                              .high = params_.clamp_high};
     packWindow(padWindowRank(plan.axes, 2), push);
     const bool texels = readsTexels(*weights);
     const Dense::Variant variant{.storage = *Dense::storageOf(outputs[0]->desc.dtype),

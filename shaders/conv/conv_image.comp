@@ -24,6 +24,7 @@ IMAGE_OUT(3, y)
 layout(push_constant) uniform Push {
   uint inputBlocks;   // of four channels
   uint outputBlocks;
+  uint outputChannels;
   uint inputs[2];  // extents: rows, columns
   uint outputs[2];
   uint kernel[2];
@@ -94,7 +95,9 @@ void main() {
     [[unroll]] for (uint q = 0; q < BLOCKS; ++q) {
       const uint block = gl_WorkGroupID.y * BLOCKS + q;
       const vec4 value = p < 2u ? (p == 0u ? sum[q][0] : sum[q][1]) : (p == 2u ? sum[q][2] : sum[q][3]);
-      if (block < push.outputBlocks) IMAGE_STORE(y, block * columns + ox + p, outputRow, limit(value));
+      // Zero weights of absent channels times an infinite input are NaN.
+      const vec4 kept = keepChannels(limit(value), push.outputChannels - block * 4u);
+      if (block < push.outputBlocks) IMAGE_STORE(y, block * columns + ox + p, outputRow, kept);
     }
   }
 }
