@@ -14,15 +14,16 @@ struct Statistics {
 
 Statistics statisticsOf(std::span<const double> row, double epsilon, bool centred) {
   const auto count = static_cast<double>(row.size());
-  double sum = 0, magnitude = 0;
+  long double sum = 0;  // a plain sum of 70,000 doubles is outside the bound of f64
+  double magnitude = 0;
   for (const double value : row) {
     sum += value;
     magnitude += std::fabs(value);
   }
-  const double mean = centred ? sum / count : 0;
-  double squares = 0;
-  for (const double value : row) squares += (value - mean) * (value - mean);
-  return {mean, 1 / std::sqrt(squares / count + epsilon), magnitude / count};
+  const double mean = centred ? static_cast<double>(sum / count) : 0;
+  long double squares = 0;
+  for (const double value : row) squares += static_cast<long double>(value - mean) * (value - mean);
+  return {mean, 1 / std::sqrt(static_cast<double>(squares / count) + epsilon), magnitude / count};
 }
 
 void prepareMagnitude(const OracleArgs& args) {

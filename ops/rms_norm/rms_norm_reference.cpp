@@ -19,9 +19,10 @@ Status reference(const OracleArgs& args) {
   std::fill_n(together.begin(), axis, false);
   forEachGroup(x.shape(), together, [&](size_t, const std::vector<size_t>& elements) {
     y.terms = termsOfNorm(elements.size());
-    double squares = 0;
-    for (const size_t i : elements) squares += x.real[i] * x.real[i];
-    const double root = std::sqrt(squares / static_cast<double>(elements.size()) + params.epsilon);
+    long double squares = 0;  // a plain sum of 70,000 doubles is outside the bound of f64
+    for (const size_t i : elements) squares += static_cast<long double>(x.real[i]) * x.real[i];
+    const double mean = static_cast<double>(squares / static_cast<long double>(elements.size()));
+    const double root = std::sqrt(mean + params.epsilon);
     for (const size_t i : elements) {
       y.real[i] = x.real[i] / root * factors[i];
       y.magnitude[i] = std::fabs(factors[i]);
