@@ -1,11 +1,14 @@
 #include "harness/check/variants.h"
 
+#include <array>
+
 #include "engine/backend/class_variations.h"
 #include "reports/results/kernel_names.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/backend/vulkan/device.h"
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #endif
+#include "harness/cases/rng.h"
 #include "harness/check/kernel_rig.h"
 #include "harness/check/verdict.h"
 
@@ -138,8 +141,23 @@ Result<std::vector<DeviceVariants::Variant>> DeviceVariants::variantsOf(const Op
   return variants;
 }
 
+std::optional<DeviceVariants::Variant> DeviceVariants::withShortLoops([[maybe_unused]] const VariantContext& context) {
+#ifdef OPKIT_HAS_VULKAN
+  const auto own = vulkan::asVulkan(context.runtime);
+  if (!own) return std::nullopt;
+  if (!shortLoops_) shortLoops_ = own->inClass(own->deviceClass());
+  constexpr std::array<uint64_t, 4> kLimits = {64, 128, 256, 1024};
+  const uint64_t limit = kLimits[hashText(context.at.description.id()) % kLimits.size()];
+  vulkan::asVulkan(shortLoops_.get())->limitLoops(limit);
+  return Variant{fmt::format("loops of at most {} passes", limit), shortLoops_, {.backend = "vulkan"}};
+#else
+  return std::nullopt;
+#endif
+}
+
 Status DeviceVariants::check(Interpreter& interpreter, const VariantContext& context, std::set<std::string>* ran) {
-  OPKIT_ASSIGN(const std::vector<Variant> variants, variantsOf(context.registry, context.runtime));
+  OPKIT_ASSIGN(std::vector<Variant> variants, variantsOf(context.registry, context.runtime));
+  if (auto shortLoops = withShortLoops(context)) variants.push_back(*std::move(shortLoops));
   for (const Variant& variant : variants) {
     SessionFacts facts;
     const auto outputs = runSession(interpreter, variant.config, variant.runtime, context.at, &facts);

@@ -34,8 +34,9 @@ Result<std::vector<Tensor>> runSession(Interpreter& interpreter, const SessionCo
 /// What the device has not and some kernel of ours needs (PhysicalDevice::lacks); empty if nothing, and on the host.
 std::string lackOf(Runtime& runtime);
 
-/// Vulkan: runs a case in each device class, with buffers and with images, and with each alternative among which the
-/// Tuner chooses. Every result must be within the bounds. Keeps one Runtime per device class; they share pipelines.
+/// Vulkan: runs a case in each device class, with buffers and with images, with each alternative among which the Tuner
+/// chooses, and with a low limit of loops. Every result must be within the bounds. Keeps one Runtime per device class;
+/// they share pipelines.
 class DeviceVariants {
  public:
   /// `classes`: not only the Tuner's alternatives.
@@ -56,10 +57,14 @@ class DeviceVariants {
   static Status judge(const VariantContext& context, const std::string& name,
                       const Result<std::vector<Tensor>>& outputs);
   static Status checkAlternatives(Interpreter& interpreter, const VariantContext& context);
+  /// The device as it is, with a limit of loops that depends on the case: kernels that can divide their work among
+  /// dispatches do, at another place in each case. None on the host.
+  std::optional<Variant> withShortLoops(const VariantContext& context);
   std::shared_ptr<Runtime> inClass(const std::shared_ptr<Runtime>& runtime, const DeviceClass& deviceClass);
 
   bool tryClasses_;
   std::map<const DeviceClass*, std::shared_ptr<Runtime>> classes_;
+  std::shared_ptr<Runtime> shortLoops_;
 };
 
 /// The model with fixed shapes gives the bits of the model with free extents.

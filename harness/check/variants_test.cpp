@@ -155,6 +155,12 @@ TEST(Variants, AKernelThatIsWrongBesideBuffersIsCaught) {
                 "device class software with buffers");
 }
 
+TEST(Variants, AKernelThatIsWrongWhereLoopsAreShortIsCaught) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  expectVariant(withVulkan([](const CreateArgs& args) { return args.device.loopIterations <= 1024; }),
+                "loops of at most ");
+}
+
 TEST(Variants, AnAlternativeThatTheTunerMightChooseIsCaught) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   OpRegistry registry = ops::builtinOps();
