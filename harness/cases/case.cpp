@@ -206,10 +206,10 @@ Status checkDataForm(const std::string& json) {
     return good ? Status::ok() : fails();
   }
   if (key != "pattern") return fails();
-  for (const char* name : {"negative", "spike", "alternating", "zeros", "rows", "ramp", "bits", "codes"})
+  for (const char* name : {"negative", "spike", "alternating", "zeros", "rows", "ramp", "bits", "codes", "masked"})
     if (value == name) return Status::ok();
   return Status::invalidArgument(
-      "pattern must be negative, spike, alternating, zeros, rows, ramp, bits or codes, got {}", value.dump());
+      "pattern must be negative, spike, alternating, zeros, rows, ramp, bits, codes or masked, got {}", value.dump());
 }
 
 }  // namespace opkit::harness

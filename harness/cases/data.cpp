@@ -220,6 +220,17 @@ void fillBits(const Tensor& tensor, Rng& rng) {
   });
 }
 
+/// The first half of each row is what a mask hides: -Inf, false or 0.
+void fillMasked(const Tensor& tensor, Rng& rng) {
+  const size_t row =
+      tensor.desc.shape.empty() ? 1 : static_cast<size_t>(std::max<int64_t>(tensor.desc.shape.back(), 1));
+  const auto isHidden = [row](size_t i) { return i % row < row / 2; };
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (isFloat(tensor.desc.dtype))
+    return fill(tensor, [&](size_t i) { return isHidden(i) ? -infinity : rng.uniform(-4, 4); });
+  fill(tensor, [&](size_t i) { return isHidden(i) ? int64_t{0} : rng.integer(1, 9); });
+}
+
 void fillPattern(const Tensor& tensor, Rng& rng, const std::string& pattern) {
   const auto count = static_cast<uint64_t>(tensor.desc.elements());
   if (pattern == "bits") {
@@ -242,6 +253,8 @@ void fillPattern(const Tensor& tensor, Rng& rng, const std::string& pattern) {
     });
   } else if (pattern == "codes") {
     fillCodes(tensor, rng);
+  } else if (pattern == "masked") {
+    fillMasked(tensor, rng);
   } else {  // ramp
     fill(tensor, [](size_t i) { return static_cast<int64_t>(i); });
   }

@@ -141,5 +141,14 @@ TEST(Data, FormsDoWhatTheySay) {
   EXPECT_TRUE(std::isnan(special.data<float>()[3]) && std::signbit(special.data<float>()[3]));
 }
 
+TEST(Data, MaskedRowsHideTheirFirstHalf) {
+  const auto c = parseCaseId(R"(Softmax/f32[3,7]/designed/seed=7/data=[{"pattern":"masked"}])");
+  ASSERT_TRUE(c) << c.error().message();
+  const auto inputs = makeInputs(*c, *ops::builtinOps().find("Softmax"));
+  ASSERT_TRUE(inputs);
+  const auto x = (*inputs)[0]->data<float>();
+  for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(x[i] == -INFINITY, i % 7 < 3) << i;
+}
+
 }  // namespace
 }  // namespace opkit::harness

@@ -31,21 +31,46 @@ Json drawList(const flatbuffers::Type& type, size_t rank, Rng& rng) {
   return list;
 }
 
+/// Null for a field that is neither.
+Json drawField(const flatbuffers::Type& type, size_t rank, Rng& rng) {
+  if (type.base_type == flatbuffers::BASE_TYPE_VECTOR && flatbuffers::IsScalar(type.element))
+    return drawList(type, rank, rng);
+  return flatbuffers::IsScalar(type.base_type) ? drawScalar(type, rng) : Json();
+}
+
+/// Calls visit(field) for each field of the table.
+template <class Visit>
+void forEachField(const ParamsSchema& schema, const Visit& visit) {
+  flatbuffers::Parser parser;
+  if (schema.text.empty() || !parser.Parse(std::string(schema.text).c_str()) || !parser.root_struct_def_) return;
+  for (const flatbuffers::FieldDef* field : parser.root_struct_def_->fields.vec) visit(*field);
+}
+
 }  // namespace
 
 std::string drawParams(const ParamsSchema& schema, size_t rank, Rng& rng) {
-  flatbuffers::Parser parser;
-  if (schema.text.empty() || !parser.Parse(std::string(schema.text).c_str()) || !parser.root_struct_def_) return "{}";
   Json params = Json::object();
-  for (const flatbuffers::FieldDef* field : parser.root_struct_def_->fields.vec) {
-    const flatbuffers::Type& type = field->value.type;
-    if (rng.integer(0, 1) == 0) continue;
-    if (type.base_type == flatbuffers::BASE_TYPE_VECTOR && flatbuffers::IsScalar(type.element))
-      params[field->name] = drawList(type, rank, rng);
-    else if (flatbuffers::IsScalar(type.base_type))
-      params[field->name] = drawScalar(type, rng);
-  }
+  forEachField(schema, [&](const flatbuffers::FieldDef& field) {
+    if (rng.integer(0, 1) == 0) return;
+    if (Json value = drawField(field.value.type, rank, rng); !value.is_null()) params[field.name] = std::move(value);
+  });
   return params.dump();
+}
+
+std::vector<Attribute> attributesOf(const ParamsSchema& schema) {
+  std::vector<Attribute> attributes;
+  forEachField(schema, [&](const flatbuffers::FieldDef& field) {
+    attributes.push_back({field.name, field.value.constant});
+  });
+  return attributes;
+}
+
+std::string drawAttribute(const ParamsSchema& schema, const std::string& name, size_t rank, Rng& rng) {
+  Json value;
+  forEachField(schema, [&](const flatbuffers::FieldDef& field) {
+    if (field.name == name) value = drawField(field.value.type, rank, rng);
+  });
+  return value.is_null() ? "" : value.dump();
 }
 
 }  // namespace opkit::harness

@@ -16,64 +16,19 @@ namespace {
 using Json = nlohmann::json;
 using Examples = std::vector<const Case*>;
 
-constexpr size_t kTries = 24;     // examples per place and turn
 constexpr size_t kSlowTries = 8;  // slow candidates, the cheapest of which is taken
-
-template <class List>
-auto pick(const List& list, Rng& rng) {
-  return list[rng.next() % std::size(list)];
-}
-
-const Shape* firstShape(const Case& c) { return c.inputs.empty() || !c.inputs[0] ? nullptr : &c.inputs[0]->shape; }
-
-bool hasForm(const Case& c, size_t input) { return input < c.data.size() && !c.data[input].empty(); }
-
-/// An input of data: its port needs no values, and no form fixes them.
-bool isData(const Case& c, const OpDef& def, size_t input) {
-  const Port* port = portOf(def.inputs, input);
-  return c.inputs[input] && port && !port->contents;
-}
-
-void setForm(Case& c, size_t input, const std::string& form) {
-  c.data.resize(std::max(c.data.size(), input + 1));
-  c.data[input] = form;
-  c.lane = Lane::Designed;
-}
-
-/// All extents but `kept` at most `most`.
-Case withSmallExtents(const Case& c, int64_t kept, int64_t most) {
-  Case small = c;
-  for (const int64_t extent : extentsOf(c))
-    if (extent != kept && extent > most) small = withExtent(small, extent, std::max<int64_t>(most - extent % 2, 1));
-  return small;
-}
-
-/// The case with extent `to` along one axis of its first input: with the others as they are, or ever smaller; changed
-/// wherever this extent occurs, or along that axis of that input alone.
-std::vector<Case> grown(const Case& c, size_t axis, int64_t to) {
-  const int64_t from = (*firstShape(c))[axis];
-  if (from == 0) return {};
-  std::vector<Case> candidates;
-  for (const int64_t most : {int64_t{1} << 30, int64_t{3}, int64_t{2}, int64_t{1}}) {
-    const Case small = withSmallExtents(c, from, most);
-    if (from > 1) candidates.push_back(withExtent(small, from, to));
-    candidates.push_back(small);
-    candidates.back().inputs[0]->shape[axis] = to;
-  }
-  return candidates;
-}
 
 std::vector<Case> manyElements(const Case& c, const OpDef&, const Examples&, size_t turn, Rng& rng) {
   const Shape* shape = firstShape(c);
   if (!shape || turn >= shape->size()) return {};
-  return grown(c, turn, rng.integer(70000, 75000));
+  return grown(c, 0, turn, rng.integer(70000, 75000));
 }
 
 /// Turn 0 is the last axis, turn 1 the one before it.
 std::vector<Case> longRows(const Case& c, const OpDef&, const Examples&, size_t turn, Rng& rng) {
   const Shape* shape = firstShape(c);
   if (!shape || turn >= shape->size()) return {};
-  return grown(c, shape->size() - 1 - turn, rng.integer(1100, 4200));
+  return grown(c, 0, shape->size() - 1 - turn, rng.integer(1100, 4200));
 }
 
 std::vector<Case> manyMatrices(const Case& c, const OpDef&, const Examples&, size_t, Rng& rng) {
@@ -285,7 +240,7 @@ Examples withoutPoor(const Examples& examples) {
   return rich.empty() ? examples : rich;
 }
 
-constexpr Place kPlaces[] = {
+const Place kPlaces[] = {
     {"more than 65,536 elements", manyElements, 4}, {"rows longer than 1,024", longRows, 2},
     {"five matrices and more", manyMatrices, 2},    {"higher ranks", moreAxes, 2},
     {"more than four loops", manyLoops, 2},         {"seven inputs and more", manyInputs, 2},
@@ -307,13 +262,13 @@ std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, co
     slow.clear();
     return std::nullopt;
   };
-  for (size_t attempt = 0; attempt < kTries && !rich.empty(); ++attempt) {
+  for (size_t attempt = 0; attempt < place.tries && !rich.empty(); ++attempt) {
     for (Case& c : place.vary(*pick(rich, rng), def, examples, turn, rng)) {
-      markDrawn(c, std::string("drawn for ") + place.name);
+      markDrawn(c, "drawn for " + place.name);
       if (newSeed) c.seed = rng.next() % kSeeds;
       const double seconds = estimatedSeconds(c, def);
       if (seconds > DrawLimits().seconds) {
-        if (std::isfinite(seconds)) slow.emplace(seconds, std::move(c));
+        if (std::isfinite(seconds) && !place.isCheap) slow.emplace(seconds, std::move(c));
       } else if (acceptDrawn(def, registry, c, {}).isOk()) {
         return c;
       }
@@ -327,9 +282,9 @@ std::optional<Case> drawAt(const Place& place, size_t turn, const OpDef& def, co
 bool mayMatch(const Place& place, size_t turn, const OpDef& def, const Examples& examples, const std::string& filter,
               Rng rng) {
   const Examples rich = withoutPoor(examples);
-  for (size_t attempt = 0; attempt < kTries && !rich.empty(); ++attempt)
+  for (size_t attempt = 0; attempt < place.tries && !rich.empty(); ++attempt)
     for (Case& c : place.vary(*pick(rich, rng), def, examples, turn, rng)) {
-      markDrawn(c, std::string("drawn for ") + place.name);
+      markDrawn(c, "drawn for " + place.name);
       if (c.id().find(filter) != std::string::npos || c.name.find(filter) != std::string::npos) return true;
     }
   return false;

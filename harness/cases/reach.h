@@ -3,6 +3,7 @@
 // magnitudes, and where two attributes meet. Drawn for every `check`, and by --fuzz with other seeds.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -14,11 +15,14 @@ namespace opkit::harness {
 
 /// A kind of place. A place has several turns: axes, ranks, sizes or pairs of attributes.
 struct Place {
-  const char* name;  // "more than 65,536 elements"
+  std::string name;  // "more than 65,536 elements"
   /// Candidates for turn `turn`, best first, none of them checked; empty if this example leads nowhere.
-  std::vector<Case> (*vary)(const Case& example, const OpDef& def, const std::vector<const Case*>& examples,
-                            size_t turn, Rng& rng);
+  std::function<std::vector<Case>(const Case& example, const OpDef& def, const std::vector<const Case*>& examples,
+                                  size_t turn, Rng& rng)>
+      vary;
   size_t turns;
+  size_t tries = 24;     // examples that are varied for one draw
+  bool isCheap = false;  // draws no case rather than a slow one
 };
 std::span<const Place> places();
 

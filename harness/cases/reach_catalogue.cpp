@@ -13,6 +13,7 @@
 #include "engine/base/thread_pool.h"
 #include "harness/cases/accept.h"
 #include "harness/cases/edges.h"
+#include "harness/cases/features.h"
 #include "harness/cases/reach.h"
 
 namespace opkit::harness {
@@ -71,18 +72,20 @@ class Reach {
  public:
   Reach(const Catalogue& base, const OpRegistry& registry, const std::vector<std::string>& ops, uint64_t seed,
         const ReachOptions& options)
-      : registry_(registry), options_(options), examples_(examplesOf(base)) {
+      : registry_(registry), options_(options), examples_(examplesOf(base)), infinities_(operatorsOfInfinities(base)) {
     for (const OpDef* def : registry.all()) {
       const bool wanted = ops.empty() || std::ranges::find(ops, def->type) != ops.end();
       const auto own = examples_.find(def->type);
       if (!wanted || own == examples_.end()) continue;
       if (isDayOfEdges(*def)) edges_.push_back({def, &own->second, {}});
       if (!def->shapeOnly && !def->control) addDraws(*def, own->second, seed);
+      if (!def->shapeOnly && !def->control) drawn_.push_back(def);
     }
     spots_ = spotsOf(draws_);
     allSpots_ = spots_.size();
     if (options.ofDay && allSpots_ > 0) keepDay(*options.ofDay, spots_);
     for (const Spot& spot : spots_) addChains(spot);
+    for (const OpDef* def : drawn_) addPairs(*def, seed);
   }
 
   /// Each draw has its own seed, so that neither the number of threads nor their order matters. The dearest draws begin
@@ -147,6 +150,20 @@ class Reach {
                           fmt::format("reach/{}/{}/{}/{}", def.type, place.name, i, seed), std::nullopt});
   }
 
+  /// A draw for each two features; of a day those whose turn it is, in another order for each operator.
+  void addPairs(const OpDef& def, uint64_t seed) {
+    const Examples& own = examples_.at(def.type);
+    const auto all = std::make_shared<const Examples>(own);
+    size_t turn = hashText(def.type) % kPairDays;
+    for (Place& place : placesOfPairs(def, own, infinities_.contains(def.type))) {
+      if (options_.ofDay && turn++ % kPairDays != options_.ofDay->day % kPairDays) continue;
+      pairs_.push_back(std::move(place));
+      std::string text = fmt::format("reach/{}/{}/{}", def.type, pairs_.back().name, seed);
+      draws_.push_back({&def, &pairs_.back(), 0, all, std::move(text), std::nullopt});
+      chains_.push_back({&draws_.back()});
+    }
+  }
+
   /// A chain per draw; of a day one per spot, which begins with another draw each day.
   void addChains(const Spot& spot) {
     Chain chain;
@@ -176,7 +193,10 @@ class Reach {
   const OpRegistry& registry_;
   const ReachOptions& options_;
   const std::map<std::string, Examples> examples_;
+  const std::set<std::string> infinities_;  // operators
   std::vector<Edges> edges_;
+  std::vector<const OpDef*> drawn_;  // operators with draws
+  std::deque<Place> pairs_;
   std::deque<Draw> draws_;
   std::vector<Spot> spots_;
   size_t allSpots_ = 0;

@@ -14,6 +14,9 @@ struct DrawsOfDay {
   double seconds = 0;
 };
 
+/// Days after which each pair of features (features.h) had its turn with each operator.
+inline constexpr uint64_t kPairDays = 56;
+
 struct ReachOptions {
   std::string filter;               // leaves out draws none of whose candidates has it in its id or name
   std::optional<DrawsOfDay> ofDay;  // draws of that day alone
@@ -22,9 +25,9 @@ struct ReachOptions {
   std::function<void(size_t done, size_t all)> progress = nullptr;
 };
 
-/// Adds a case per operator of `ops` (empty: all), place and turn to `base`, as far as there is one, and edges of
-/// elementwise operators (edges.h). A backend may refuse them for any reason. `base.notes` states how many were drawn.
-/// An interrupt (engine/base/interrupt.h) ends the drawing.
+/// Adds a case per operator of `ops` (empty: all), place and turn to `base`, as far as there is one, one for each two
+/// features (features.h), and edges of elementwise operators (edges.h). A backend may refuse them for any reason.
+/// `base.notes` states how many were drawn. An interrupt (engine/base/interrupt.h) ends the drawing.
 Result<Catalogue> reachCatalogue(Catalogue base, const OpRegistry& registry, const std::vector<std::string>& ops,
                                  uint64_t seed, const ReachOptions& options = {});
 

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "harness/cases/data.h"
+#include "harness/cases/features.h"
+#include "harness/cases/vary.h"
 #include "ops/builtin_ops.h"
 
 namespace opkit::harness {
@@ -73,6 +78,96 @@ TEST(Reach, TheNumberOfThreadsDoesNotMatter) {
     const auto alone = idsOf({.ofDay = day, .threads = 1});
     EXPECT_GT(alone.size(), base->groups.size() + 10);
     EXPECT_EQ(alone, idsOf({.ofDay = day, .threads = 5}));
+  }
+}
+
+/// The names of the cases drawn for an operator.
+std::set<std::string> drawnNames(const Catalogue& base, const OpRegistry& registry, const std::string& op,
+                                 const std::optional<DrawsOfDay>& day) {
+  const auto drawn = reachCatalogue(base, registry, {op}, kDefaultSeed, {.ofDay = day});
+  EXPECT_TRUE(drawn);
+  std::set<std::string> names;
+  for (size_t g = base.groups.size(); g < drawn->groups.size(); ++g) names.insert(drawn->groups[g].cases.front().name);
+  return names;
+}
+
+TEST(Features, CandidatesOfAPairHaveBoth) {
+  const OpRegistry registry = ops::builtinOps();
+  const auto base = builtinCatalogue(registry);
+  ASSERT_TRUE(base);
+  const auto examples = examplesOf(*base);
+  for (const char* op : {"Add", "Softmax", "Conv", "DequantizeLinear", "FusedAttention", "Where"}) {
+    const OpDef& def = *registry.find(op);
+    const std::vector<Feature> features = featuresOf(def, examples.at(op), true);
+    const std::vector<Place> places = placesOfPairs(def, examples.at(op), true);
+    Rng rng(1);
+    size_t found = 0;
+    for (const Place& place : places) {
+      std::vector<Feature> pair;
+      for (const Feature& feature : features)
+        if (place.name.starts_with(feature.name + " and ") || place.name.ends_with(" and " + feature.name))
+          pair.push_back(feature);
+      ASSERT_EQ(pair.size(), 2u) << place.name;
+      for (size_t attempt = 0; attempt < 8; ++attempt)
+        for (const Case& c : place.vary(*pick(examples.at(op), rng), def, examples.at(op), 0, rng)) {
+          EXPECT_TRUE(pair[0].has(c) && pair[1].has(c)) << place.name << ": " << c.id();
+          ++found;
+        }
+    }
+    EXPECT_GT(found, places.size()) << op;
+  }
+}
+
+TEST(Features, ThePairsOfADayRotateOverAll) {
+  const OpRegistry registry = ops::builtinOps();
+  const std::string op = "Clip";
+  const auto base = builtinCatalogue(registry, {op});
+  ASSERT_TRUE(base);
+  const std::vector<Place> places = placesOfPairs(*registry.find(op), examplesOf(*base).at(op), true);
+  const auto onlyPairs = [&](std::set<std::string> names) {
+    std::set<std::string> pairs;
+    for (const Place& place : places)
+      if (names.contains("drawn for " + place.name)) pairs.insert(place.name);
+    return pairs;
+  };
+  std::set<std::string> seen;
+  for (uint64_t day = 1000; day < 1000 + kPairDays; ++day) {
+    const std::set<std::string> ofDay = onlyPairs(drawnNames(*base, registry, op, DrawsOfDay{day, 0}));
+    EXPECT_LE(ofDay.size(), places.size() / kPairDays + 1) << "on day " << day;
+    for (const std::string& name : ofDay) EXPECT_TRUE(seen.insert(name).second) << name << " has two days";
+  }
+  const std::set<std::string> all = onlyPairs(drawnNames(*base, registry, op, std::nullopt));
+  EXPECT_GT(all.size(), 10u);
+  EXPECT_TRUE(std::ranges::includes(seen, all)) << seen.size() << " of " << all.size();
+}
+
+/// Pairs without which faults survived that were planted after reports of bugs.
+TEST(Features, OperatorsHaveThePairsThatFaultsNeed) {
+  const OpRegistry registry = ops::builtinOps();
+  const auto base = builtinCatalogue(registry);
+  ASSERT_TRUE(base);
+  const struct {
+    const char *op, *pair;
+  } rows[] = {{"Add", "one input repeats along rows of thousands and attribute clamp_low"},
+              {"Softmax", "an axis of thousands and -Inf before each number"},
+              {"Softmax", "an axis of thousands and half of each row hidden"},
+              {"DequantizeLinear", "attribute axis and attribute block_size"},
+              {"QuantizeLinear", "attribute axis and attribute block_size"},
+              {"Conv", "attribute strides and attribute group"},
+              {"FusedAttention", "an extent beside a multiple and input mask"},
+              {"MatMul", "an extent beside a multiple and f16"},
+              {"LayerNormalization", "an axis of thousands and f16"},
+              {"Where", "an axis of thousands and one input repeats each row of thousands"},
+              {"ReduceMax", "NaN and attribute axes"}};
+  const auto examples = examplesOf(*base);
+  const std::set<std::string> infinities = operatorsOfInfinities(*base);
+  for (const auto& [op, pair] : rows) {
+    const OpDef& def = *registry.find(op);
+    const std::vector<Place> places = placesOfPairs(def, examples.at(op), infinities.contains(op));
+    const auto place = std::ranges::find(places, pair, &Place::name);
+    ASSERT_NE(place, places.end()) << op << ": " << pair;
+    Rng rng(1);
+    EXPECT_TRUE(drawAt(*place, 0, def, examples.at(op), registry, rng)) << op << ": " << pair;
   }
 }
 
