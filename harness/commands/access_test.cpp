@@ -178,7 +178,7 @@ TEST(ProgramAccess, SanitizeRefusesShadersThatWereNotBuilt) {
 }
 
 /// In classes that prefer buffers too: `providers` runs kernels that no session chooses for one node.
-TEST(ProgramVulkan, ASampleInAnyClassRunsTheKernelsOnImages) {
+TEST(ProgramAccess, ASampleInAnyClassRunsTheKernelsOnImages) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   for (const char* name : {"software", "discrete", "integrated"}) {
     const Ran ran = run(std::string("check --sample --written --op Abs --backend vulkan --device-class ") + name);
