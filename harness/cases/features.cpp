@@ -17,6 +17,7 @@ using Kind = Feature::Kind;
 constexpr int64_t kLongAxis = 3000;  // beyond blocks of rows and what shared memory keeps
 constexpr size_t kDrawnValues = 2;   // of an attribute, besides those in the cases
 constexpr size_t kTries = 12;        // examples for one pair, many of which no case can have
+constexpr const char* kOfPairs = "the pair ";
 
 /// The inputs of data for which `is` holds.
 template <class Is>
@@ -248,6 +249,8 @@ std::vector<Feature> featuresOf(const OpDef& def, const Examples& examples, bool
   return features;
 }
 
+bool isDrawnPair(const Case& c) { return c.name.starts_with(std::string("drawn for ") + kOfPairs); }
+
 std::vector<Place> placesOfPairs(const OpDef& def, const Examples& examples, bool infinities) {
   const std::vector<Feature> features = featuresOf(def, examples, infinities);
   std::vector<Place> places;
@@ -269,7 +272,8 @@ std::vector<Place> placesOfPairs(const OpDef& def, const Examples& examples, boo
         addBoth(b, a);
         return both;
       };
-      places.push_back({features[a].name + " and " + features[b].name, vary, 1, kTries, true});
+      places.push_back(
+          {fmt::format("{}{} and {}", kOfPairs, features[a].name, features[b].name), vary, 1, kTries, true});
     }
   return places;
 }

@@ -27,6 +27,9 @@ std::vector<Feature> featuresOf(const OpDef& def, const std::vector<const Case*>
 /// Operators with written cases of the lane specials, so that results of infinities are defined.
 std::set<std::string> operatorsOfInfinities(const Catalogue& base);
 
+/// True for a case that was drawn for one.
+bool isDrawnPair(const Case& c);
+
 /// A Place of one turn for each two features: its candidates have both.
 std::vector<Place> placesOfPairs(const OpDef& def, const std::vector<const Case*>& examples, bool infinities);
 

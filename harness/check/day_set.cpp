@@ -7,6 +7,7 @@
 #include "engine/base/thread_pool.h"
 #include "harness/cases/accept.h"
 #include "harness/cases/costs.h"
+#include "harness/cases/features.h"
 
 namespace opkit::harness {
 namespace {
@@ -31,7 +32,8 @@ GroupCost costOf(const CaseGroup& group, const OpRegistry& registry) {
     const CaseWork work = workOf(c, *def);
     for (const char* backend : {"cpu", "vulkan"}) {
       const double seconds = costs.seconds(c.op, work, backend);
-      cost.seconds += c.anyFallback && seconds > kLongDraw ? seconds * kBriefShare : seconds;
+      const bool isBrief = c.anyFallback && (seconds > kLongDraw || isDrawnPair(c));
+      cost.seconds += isBrief ? seconds * kBriefShare : seconds;
     }
   }
   if (group.cases.front().anyFallback)

@@ -12,6 +12,7 @@
 #include "harness/cases/accept.h"
 #include "harness/cases/case_rules.h"
 #include "harness/cases/costs.h"
+#include "harness/cases/features.h"
 #include "harness/check/day_set.h"
 #include "harness/check/placement_check.h"
 #include "harness/check/shrink.h"
@@ -161,10 +162,11 @@ class CheckRun {
     return hangSeconds(unit, catalogue_, registry_, options_.backend.backends, options_.timeoutSeconds);
   }
 
-  /// A long draw is brief on the backends on which it is long.
+  /// A long draw is brief on the backends on which it is long, and a pair of features unless all is asked for.
   void addUnits(size_t group, std::vector<CheckUnit>& units) const {
     const Case& c = catalogue_.groups[group].cases.front();
     const OpDef* const def = registry_.find(c.op);
+    if (isDrawnPair(c) && options_.budget != "none") return units.push_back({.group = group, .brief = true});
     if (!c.anyFallback || !def || estimatedSeconds(c, *def) <= kLongDraw) {
       units.push_back({.group = group});
       return;

@@ -6,6 +6,7 @@
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #include "engine/model/model.h"
 #include "harness/cases/data.h"
+#include "harness/cases/features.h"
 #include "harness/cases/reach_catalogue.h"
 #include "harness/run/terminal.h"
 #include "harness/shaders/shader_workshop.h"
@@ -333,10 +334,11 @@ bool RoundWorker::addResults(const std::vector<CaseResult>& results, const std::
   return report.failures > before;
 }
 
-/// In other classes, groups that run no edited shader are checked briefly.
+/// Briefly: in other classes, groups that run no edited shader; pairs of features.
 void RoundWorker::checkGroup(Lane& lane, Checker& checker, const CaseGroup& group, LaneReport& report) {
   const OpRegistry& registry = own_ ? *own_ : built_;
-  const bool isBrief = !lane.isOwnClass && !plan_.onlyShaders && !runsEdited(lane, group);
+  const bool isOther = !lane.isOwnClass && !plan_.onlyShaders && !runsEdited(lane, group);
+  const bool isBrief = isOther || isDrawnPair(group.cases.front());
   PreparedGroup prepared = prepareGroup(group, registry, isBrief);
   const std::set<std::string> before = std::exchange(sources_->ran, {});
   const std::vector<CaseResult> results = checker.checkGroup(prepared);

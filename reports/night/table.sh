@@ -2,7 +2,8 @@
 # parts.sh. $out is the folder of the part, $day the number of the day. Parts that build come before those that use it.
 
 # Every case, drawn ones too, on both backends.
-harness check 2 12 'check --backend cpu,vulkan --expectations reports/expectations'
+harness check 3 12 'check --backend cpu,vulkan --expectations reports/expectations'
+harness pairs 6 10 "check --budget none --filter 'drawn for the pair' --backend cpu,vulkan"
 harness drawn 2 8 'check --written --filter drawn --fuzz 4 --seed $day --backend cpu,vulkan'
 
 # Devices that differ: a set of the day, so that a few nights see all cases. The second driver takes thirteen times as long.
