@@ -105,7 +105,8 @@ TEST(Features, CandidatesOfAPairHaveBoth) {
     for (const Place& place : places) {
       std::vector<Feature> pair;
       for (const Feature& feature : features)
-        if (place.name.starts_with(feature.name + " and ") || place.name.ends_with(" and " + feature.name))
+        if (place.name.starts_with("the pair " + feature.name + " and ") ||
+            place.name.ends_with(" and " + feature.name))
           pair.push_back(feature);
       ASSERT_EQ(pair.size(), 2u) << place.name;
       for (size_t attempt = 0; attempt < 8; ++attempt)
@@ -164,7 +165,7 @@ TEST(Features, OperatorsHaveThePairsThatFaultsNeed) {
   for (const auto& [op, pair] : rows) {
     const OpDef& def = *registry.find(op);
     const std::vector<Place> places = placesOfPairs(def, examples.at(op), infinities.contains(op));
-    const auto place = std::ranges::find(places, pair, &Place::name);
+    const auto place = std::ranges::find(places, std::string("the pair ") + pair, &Place::name);
     ASSERT_NE(place, places.end()) << op << ": " << pair;
     Rng rng(1);
     EXPECT_TRUE(drawAt(*place, 0, def, examples.at(op), registry, rng)) << op << ": " << pair;
