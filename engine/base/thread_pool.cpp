@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/base/float_environment.h"
+#include "engine/base/thread_name.h"
 
 namespace opkit {
 namespace {
@@ -108,6 +109,7 @@ class ThreadPool::Workers {
   }
 
   void work(size_t threadIndex) {
+    nameThread("opkit-pool");
     for (uint64_t seen = 0;;) {
       const auto called = [&] { return epoch_ != seen; };
       if (!spinUntil(spinTime_, called)) {

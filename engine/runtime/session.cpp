@@ -10,6 +10,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/guard.h"
 #include "engine/base/make_thread_pool.h"
+#include "engine/base/thread_name.h"
 #include "engine/graph/stages.h"
 #include "engine/runtime/pipeline_cache.h"
 #include "engine/runtime/session_share.h"
@@ -384,6 +385,7 @@ void Session::prepareMove() {
   }
   const auto body = [this_ = preparation_.get(), interpreter = interpreter_, config = config_, runtime = runtime_,
                      share = share_] {
+    nameThread("opkit-prepare");
     this_->status = guarded([&]() -> Status {
       OPKIT_TRY(this_->status);
       OPKIT_ASSIGN(this_->pipelines, PipelineCache::create(*interpreter, config, runtime, share, share->prepared));

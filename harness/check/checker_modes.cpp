@@ -9,6 +9,7 @@
 #include "harness/check/hostile_pool.h"
 #include "harness/check/kernel_rig.h"
 #include "harness/check/rounding_check.h"
+#include "harness/check/traced_cases.h"
 #include "harness/check/verdict.h"
 #include "reports/results/kernel_names.h"
 
@@ -75,6 +76,24 @@ void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, Cas
     checkOrSkip(result, "offsets", checkOffsets(context));
   else
     skipAll(result, {"offsets"}, "the backend's kernels take its own memory only");
+}
+
+/// The accesses of the case in some device classes, and its values there.
+void Checker::checkTraced(const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
+  const std::vector<std::string>& variants = TracedCases::builtin().of(c.description);
+  if (variants.empty()) return skipAll(result, {"traced"}, "other cases dispatch the same shaders, traced");
+  if (!runtimeOptions_ || !deviceVariants_)
+    return skipAll(result, {"traced"}, "the Checker has no options for further Runtimes");
+  if (runtimeOptions_->validation != Validation::Off)
+    return skipAll(result, {"traced"}, "the validation layers are on: they would judge instrumented shaders");
+  const VariantContext context{registry_, backend_, runtime_, c, fresh.outputs, fresh.alternatives};
+  Status worst = Status::unsupported("no device class runs it");
+  for (const std::string& variant : variants) {
+    const Status status = deviceVariants_->trace(context, variant);
+    if (worst.code() == StatusCode::Unsupported && status.code() != StatusCode::Unsupported) worst = status;
+    if (worst.isOk()) worst = status.code() == StatusCode::Unsupported ? worst : status;
+  }
+  checkOrSkip(result, "traced", worst);
 }
 
 /// Hidden elements that are filled, for each kernel.

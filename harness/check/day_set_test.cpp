@@ -76,6 +76,35 @@ TEST_F(DaySetTest, ALargeBudgetTakesAll) {
   EXPECT_EQ(set.toString({1e6, 3}), fmt::format("all {} written cases fit the budget of 1000000 s", set.allCases));
 }
 
+TEST_F(DaySetTest, AllOfAnEditedOperatorThatFitsComesFirst) {
+  const DaySet usual = of(180, 7), set = daySet(catalogue_, registry_, {180, 7, {"OneHot"}});
+  std::set<size_t> whole(set.groups.begin(), set.groups.end());
+  size_t edited = 0;
+  for (size_t g = 0; g < catalogue_.groups.size(); ++g) {
+    const Case& c = catalogue_.groups[g].cases.front();
+    if (c.op != "OneHot" || c.anyFallback) continue;
+    EXPECT_TRUE(whole.contains(g)) << c.id();
+    ++edited;
+  }
+  for (size_t i = 0; i < edited; ++i) EXPECT_EQ(catalogue_.groups[set.groups[i]].cases.front().op, "OneHot");
+  EXPECT_EQ(set.editedCases, set.allEditedCases);
+  EXPECT_LE(set.seconds, 1.05 * (kDay + DayBudget().editedSeconds()));
+  EXPECT_NEAR(static_cast<double>(set.days), static_cast<double>(usual.days), 2) << "the others rotate as always";
+  EXPECT_NE(set.toString({180, 7, {"OneHot"}}).find("; edited: OneHot, "), std::string::npos);
+}
+
+TEST_F(DaySetTest, EditedOperatorsThatDoNotFitAreDividedAmongDays) {
+  std::set<std::string> all;
+  for (const OpDef* def : registry_.all()) all.insert(def->type);
+  const DaySet today = daySet(catalogue_, registry_, {180, 7, all}),
+               tomorrow = daySet(catalogue_, registry_, {180, 8, all});
+  EXPECT_LE(today.seconds, 1.25 * (kDay + DayBudget().editedSeconds()));
+  EXPECT_GT(today.editedCases, 0u);
+  EXPECT_LT(today.editedCases, today.allEditedCases);
+  EXPECT_NE(today.brief, tomorrow.brief);
+  for (const size_t group : today.brief) EXPECT_EQ(std::ranges::count(today.groups, group), 0) << "twice a day";
+}
+
 TEST_F(DaySetTest, EveryOperatorIsInEveryDay) {
   std::set<std::string> today, all;
   const DaySet set = of(180, 5);

@@ -8,6 +8,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/float_environment.h"
+#include "engine/base/thread_name.h"
 #include "harness/check/pause_midway.h"
 
 namespace opkit::harness {
@@ -49,6 +50,7 @@ void HostilePool::stop() {
 }
 
 void HostilePool::work(size_t threadIndex) {
+  nameThread("opkit-hostile");
   const FloatEnvironment environment;
   for (uint64_t seen = 0;;) {
     {

@@ -189,4 +189,10 @@ std::vector<CasePlace> sampleOf(const std::string& op, const Catalogue& catalogu
   return Sampler(op, catalogue, registry, backend, runtime).choose();
 }
 
+std::set<std::string> plannedVariants(const Case& c, const OpRegistry& registry, const SessionConfig& config,
+                                      const std::shared_ptr<Runtime>& runtime, ShaderLog& log) {
+  const Uses uses = usesOf(c, registry, config, runtime, &log);
+  return uses.shaders.empty() ? std::set<std::string>() : log.variants();
+}
+
 }  // namespace opkit::harness

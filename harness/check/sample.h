@@ -2,10 +2,13 @@
 // tests of every day; a whole `check` takes all.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "engine/runtime/session.h"
 #include "harness/cases/case_file.h"
+#include "harness/check/shader_log.h"
 
 namespace opkit::harness {
 
@@ -24,5 +27,10 @@ struct CasePlace {
 /// are not chosen. Empty if it refuses all.
 std::vector<CasePlace> sampleOf(const std::string& op, const Catalogue& catalogue, const OpRegistry& registry,
                                 const std::string& backend, const std::shared_ptr<Runtime>& runtime);
+
+/// The shader variants for which planning a Session of the case asks: "gemm/gemm_thin STORAGE=f16". `log` is attached
+/// to the Runtime. Empty if the case falls back or is refused.
+std::set<std::string> plannedVariants(const Case& c, const OpRegistry& registry, const SessionConfig& config,
+                                      const std::shared_ptr<Runtime>& runtime, ShaderLog& log);
 
 }  // namespace opkit::harness

@@ -58,4 +58,11 @@ std::set<std::string> ShaderLog::shaders() const {
   return names;
 }
 
+std::set<std::string> ShaderLog::variants() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::set<std::string> names;
+  for (const auto& [name, words] : used_) names.insert(name);
+  return names;
+}
+
 }  // namespace opkit::harness

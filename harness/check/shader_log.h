@@ -25,6 +25,8 @@ class ShaderLog {
   size_t bytes() const;
   /// Of what was used since clear(): "gemm/gemm_thin", without the variant.
   std::set<std::string> shaders() const;
+  /// Of what was used since clear(): "gemm/gemm_thin STORAGE=f16".
+  std::set<std::string> variants() const;
 
  private:
   void add(const std::string& name, std::span<const uint32_t> words);

@@ -26,15 +26,15 @@ const std::vector<std::string>& subChecksOf(const std::string& backend) {
     return list;
   };
   static const std::vector<std::string> device =
-      with(common, {"recording", "providers", "variants", "caches", "validation"});
+      with(common, {"recording", "providers", "variants", "traced", "caches", "validation"});
   static const std::vector<std::string> host = with(common, {"threads", "pages", "heap", "providers", "offsets"});
   return backend == "vulkan" ? device : host;
 }
 
 bool isOfOneSession(const std::string& subCheck) {
-  static const std::set<std::string> names = {"session",  "run",    "oracle",     "placement", "independence",
-                                              "counters", "canary", "poison",     "accuracy",  "margin",
-                                              "repeat",   "clone",  "validation", "script",    "stored"};
+  static const std::set<std::string> names = {
+      "session",  "run",    "oracle", "placement", "independence", "counters", "canary", "poison",
+      "accuracy", "margin", "repeat", "clone",     "validation",   "script",   "stored", "traced"};
   return names.contains(commonName(subCheck));
 }
 

@@ -12,7 +12,8 @@ namespace opkit::harness {
 /// accuracy, exact and specials, count as one: "accuracy".
 const std::vector<std::string>& subChecksOf(const std::string& backend);
 
-/// True for the sub-checks of a brief case: those that need no Session of another kind, no other kernel or shape.
+/// True for the sub-checks of a brief case: those that need no Session of another kind, no other kernel or shape; and
+/// `traced`, which few cases have.
 bool isOfOneSession(const std::string& subCheck);
 
 /// Notes every sub-check that neither ran nor is noted.

@@ -11,6 +11,11 @@
 #include "harness/cases/rng.h"
 #include "harness/check/kernel_rig.h"
 #include "harness/check/verdict.h"
+#ifdef OPKIT_HAS_VULKAN
+#include "harness/run/build_facts.h"
+#include "harness/run/source_table.h"
+#include "harness/trace/sanitize_case.h"
+#endif
 
 namespace opkit::harness {
 namespace {
@@ -81,6 +86,9 @@ std::optional<PreparedCase> aloneOf(const PreparedCase& whole, const OpDef& def)
   return alone;
 }
 
+/// "device class discrete"
+std::string defaultName(const DeviceClass& deviceClass) { return fmt::format("device class {}", deviceClass.name); }
+
 }  // namespace
 
 bool sums(const OpDef& def) {
@@ -127,18 +135,51 @@ Result<std::vector<DeviceVariants::Variant>> DeviceVariants::variantsOf(const Op
                                                                         const std::shared_ptr<Runtime>& runtime) {
   if (!tryClasses_) return std::vector<Variant>();
   OPKIT_ASSIGN(const auto backend, runtime->createBackend(registry, {.threads = 1}));
-  const DeviceClass& own = *backend->caps().deviceClass;
+  std::vector<Variant> variants = allOf(runtime);
+  std::erase_if(variants,
+                [own = defaultName(*backend->caps().deviceClass)](const Variant& one) { return one.name == own; });
+  return variants;
+}
+
+std::vector<DeviceVariants::Variant> DeviceVariants::allOf(const std::shared_ptr<Runtime>& runtime) {
   std::vector<Variant> variants;
-  for (const DeviceClass& other : deviceClasses()) {
-    const auto inOther = inClass(runtime, other);
-    const Storage storage = other.prefersImages ? Storage::Buffer : Storage::Image;
-    if (std::string_view(other.name) != own.name)
-      variants.push_back({fmt::format("device class {}", other.name), inOther, {.backend = "vulkan"}});
-    variants.push_back({fmt::format("device class {} with {}", other.name, other.prefersImages ? "buffers" : "images"),
-                        inOther,
-                        {.backend = "vulkan", .storage = storage}});
+  for (const DeviceClass& each : deviceClasses()) {
+    const auto inEach = inClass(runtime, each);
+    const Storage other = each.prefersImages ? Storage::Buffer : Storage::Image;
+    variants.push_back({defaultName(each), inEach, {.backend = "vulkan"}});
+    variants.push_back({fmt::format("{} with {}", defaultName(each), each.prefersImages ? "buffers" : "images"),
+                        inEach,
+                        {.backend = "vulkan", .storage = other}});
   }
   return variants;
+}
+
+#ifdef OPKIT_HAS_VULKAN
+/// The source tree, if its shaders are those of this program; else "".
+static const std::string& builtShaderTree() {
+  static const std::string tree = [] {
+    const std::vector<std::string> changed = changedSources(builtSources(), sourceFolder());
+    const auto isShader = [](const std::string& path) { return path.starts_with("shaders/"); };
+    return std::ranges::any_of(changed, isShader) ? std::string() : sourceFolder();
+  }();
+  return tree;
+}
+#endif
+
+Status DeviceVariants::trace([[maybe_unused]] const VariantContext& context, [[maybe_unused]] const std::string& name) {
+#ifdef OPKIT_HAS_VULKAN
+  for (const Variant& variant : allOf(context.runtime)) {
+    if (variant.name != name) continue;
+    std::vector<Tensor> outputs;
+    const SanitizerParts parts{.race = true, .bounds = true, .init = true};
+    const Status faults =
+        sanitizeCase(context.at, context.registry, vulkan::asVulkan(variant.runtime), parts,
+                     {.source = builtShaderTree(), .storage = variant.config.storage, .outputs = &outputs});
+    if (!faults.isOk()) return faults.withContext(name);
+    return judge(context, name, outputs);
+  }
+#endif
+  return Status::unsupported("there is no {}", name);
 }
 
 std::optional<DeviceVariants::Variant> DeviceVariants::withShortLoops([[maybe_unused]] const VariantContext& context) {

@@ -47,11 +47,16 @@ class DeviceVariants {
     std::shared_ptr<Runtime> runtime;
     SessionConfig config;
   };
+  /// Of each class of devices, with its own storage and with the other.
+  std::vector<Variant> allOf(const std::shared_ptr<Runtime>& runtime);
   /// Those of other classes and storages than `runtime` has.
   Result<std::vector<Variant>> variantsOf(const OpRegistry& registry, const std::shared_ptr<Runtime>& runtime);
   /// Internal names the first variant that is wrong, or that fell back although the first choice did not. Adds the
   /// operator's kernels that ran to `ran`, if given.
   Status check(Interpreter& interpreter, const VariantContext& context, std::set<std::string>* ran = nullptr);
+  /// Traces every access of the case in the variant of this name, for races, bounds and reads of what nothing wrote,
+  /// and compares the values. Internal lists the faults. Unsupported if it cannot be traced there.
+  Status trace(const VariantContext& context, const std::string& variant);
 
  private:
   static Status judge(const VariantContext& context, const std::string& name,

@@ -32,6 +32,7 @@
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/reports.h"
 #include "harness/run/terminal.h"
+#include "harness/watch/edited_operators.h"
 
 namespace opkit::harness {
 namespace {
@@ -64,7 +65,7 @@ struct CheckArguments {
 };
 
 /// A run that names operators, cases or a part of the cases has none by default.
-std::optional<DayBudget> budgetOf(const CheckArguments& options) {
+std::optional<DayBudget> budgetOf(const CheckArguments& options, const OpRegistry& registry) {
   const CaseOptions& asked = options.cases;
   const bool isPart = !asked.ops.empty() || !asked.filter.empty() || !asked.id.empty() || !asked.casesFile.empty() ||
                       asked.fuzz > 0 || !asked.reach || options.sample || !options.shard.isWhole() || options.brief ||
@@ -74,13 +75,14 @@ std::optional<DayBudget> budgetOf(const CheckArguments& options) {
   const auto today = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::days>(now).count());
   DayBudget budget{.day = options.day.value_or(today)};
   if (!options.budget.empty()) budget.seconds = std::stod(options.budget);
+  budget.edited = operatorsOfFiles(uncommittedFiles(sourceFolder()), sourceFolder(), registry);
   return budget;
 }
 
 class CheckRun {
  public:
   CheckRun(const CheckArguments& options, const OpRegistry& registry)
-      : options_(options), registry_(registry), budget_(budgetOf(options)), time_(budget_, options.jobs) {}
+      : options_(options), registry_(registry), budget_(budgetOf(options, registry)), time_(budget_, options.jobs) {}
 
   Result<int> run(const std::string& commandLine) {
     OPKIT_TRY(checkOracle(options_.backend.oracle, options_.cases));

@@ -83,7 +83,7 @@ Status CheckJob::addSanitizer(const BackendLane& lane) {
   OPKIT_ASSIGN(const SanitizerParts parts, SanitizerParts::parse(backends_.sanitize));
   const auto workshop = std::make_shared<ShaderWorkshop>(sourceFolder());
   checkers_.back().setSanitizer([this, runtime, parts, workshop](const PreparedCase& c) {
-    return sanitizeCase(c, registry_, runtime, parts, workshop.get());
+    return sanitizeCase(c, registry_, runtime, parts, {.workshop = workshop.get()});
   });
 #endif
   return Status::ok();

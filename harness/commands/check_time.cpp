@@ -7,6 +7,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/thread_pool.h"
 #include "harness/cases/costs.h"
+#include "harness/check/traced_cases.h"
 #include "harness/run/isolated_jobs.h"
 
 namespace opkit::harness {
@@ -25,6 +26,7 @@ double coreSecondsOf(const CheckUnit& unit, const Catalogue& catalogue, const Op
   double seconds = 0;
   for (size_t i = 0; def && i < cases.size(); ++i) {
     if (unit.only && *unit.only != i) continue;
+    seconds += kTraceSeconds * static_cast<double>(TracedCases::builtin().of(cases[i]).size());
     const CaseWork work = workOf(cases[i], *def);
     for (const std::string& backend : backends)
       if (!unit.backend || *unit.backend == backend)

@@ -40,6 +40,7 @@ void addCasesCommand(CLI::App& app, CommandContext& context);
 void addReplayCommand(CLI::App& app, CommandContext& context);
 void addMutateCommand(CLI::App& app, CommandContext& context);
 void addWatchCommand(CLI::App& app, CommandContext& context);
+void addTracedCommand(CLI::App& app, CommandContext& context);
 void addShadersCommand(CLI::App& app, CommandContext& context);
 void addBackendSuiteCommand(CLI::App& app, CommandContext& context);
 

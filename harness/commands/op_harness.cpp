@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
 #ifdef OPKIT_HAS_VULKAN
   addShadersCommand(app, context);
   addWatchCommand(app, context);
+  addTracedCommand(app, context);
 #endif
   addBenchCommand(app, context);
   addModelCommand(app, context);

@@ -8,7 +8,10 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
+
+#include "engine/base/thread_name.h"
 
 namespace opkit::harness {
 namespace {
@@ -24,15 +27,19 @@ double secondsOf(const timeval& time) { return static_cast<double>(time.tv_sec) 
 
 }  // namespace
 
+bool isDeviceThread(const std::string& name) { return name.starts_with("llvmpipe-"); }
+
 std::optional<ThreadTimes> parseThreadTimes(const std::string& line) {
   std::istringstream words(line);
   double ranNs = 0, waitedNs = 0;
   if (!(words >> ranNs >> waitedNs)) return std::nullopt;
-  return ThreadTimes{ranNs * 1e-9, waitedNs * 1e-9};
+  return ThreadTimes{.ran = ranNs * 1e-9, .waited = waitedNs * 1e-9};
 }
 
 std::map<pid_t, ThreadTimes> threadTimesOf(pid_t process) {
   std::map<pid_t, ThreadTimes> threads;
+  std::set<pid_t> others;
+  bool isSoftware = false;
   std::error_code failed;
   std::filesystem::directory_iterator task("/proc/" + std::to_string(process) + "/task", failed);
   for (; !failed && task != std::filesystem::directory_iterator(); task.increment(failed)) {
@@ -40,7 +47,14 @@ std::map<pid_t, ThreadTimes> threadTimesOf(pid_t process) {
     pid_t id = 0;
     std::from_chars(name.data(), name.data() + name.size(), id);
     if (const auto times = parseThreadTimes(firstLineOf(task->path().string() + "/schedstat"))) threads[id] = *times;
+    const std::string comm = firstLineOf(task->path().string() + "/comm");
+    if (isDeviceThread(comm))
+      isSoftware = true;
+    else if (id != process && !comm.starts_with(kThreadNames))
+      others.insert(id);
   }
+  for (auto& [id, times] : threads)
+    if (isSoftware && others.contains(id)) times.driver = times.ran + times.waited;
   return threads;
 }
 
@@ -51,6 +65,7 @@ ThreadTimes timesBetween(const std::map<pid_t, ThreadTimes>& before, const std::
     const ThreadTimes from = earlier == before.end() ? ThreadTimes{} : earlier->second;
     sum.ran += std::max(times.ran - from.ran, 0.0);
     sum.waited += std::max(times.waited - from.waited, 0.0);
+    sum.driver += std::max(times.driver - from.driver, 0.0);
   }
   return sum;
 }

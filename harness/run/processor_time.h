@@ -14,11 +14,17 @@ namespace opkit::harness {
 struct ThreadTimes {
   double ran = 0;     // on a core
   double waited = 0;  // for a core, with work to do
+  double driver = 0;  // of these, of threads in which a software driver compiles and copies
 };
+
+/// True for the name of a thread in which a software device runs kernels.
+bool isDeviceThread(const std::string& name);
 
 /// The line of /proc/PID/task/TID/schedstat: nanoseconds on a core, nanoseconds of waiting, time slices.
 std::optional<ThreadTimes> parseThreadTimes(const std::string& line);
-/// Of the threads that run now, since they began, by their ids. Empty if the system does not tell.
+/// Of the threads that run now, since they began, by their ids. Empty if the system does not tell. Threads of the
+/// driver are those that bear neither a name of ours nor that of a device's core, in a process whose driver has such:
+/// lavapipe names the threads that run kernels "llvmpipe-0" and so on, and compiles in a thread named as the process.
 std::map<pid_t, ThreadTimes> threadTimesOf(pid_t process);
 /// The times of the threads of `after` since `before`. Threads that ended meanwhile are left out.
 ThreadTimes timesBetween(const std::map<pid_t, ThreadTimes>& before, const std::map<pid_t, ThreadTimes>& after);

@@ -13,12 +13,13 @@ constexpr double kShortest = 0.05;  // between the looks of a job whose time is 
 
 double steadySeconds() { return nowNs() * 1e-9; }
 
-/// Of the time in which any thread wanted a core, the share that threads had one; the rest of the time in full.
+/// Of the time in which any thread wanted a core, the share that threads had one; the rest of the time in full, but for
+/// the driver's: the job waits for it.
 double rateOf(const ThreadTimes& times, double seconds, double stolenShare) {
   const double wanted = times.ran + times.waited;
   if (wanted <= 0 || seconds <= 0) return 1;
   const double share = std::min(wanted / seconds, 1.0);
-  return 1 - share + share * (times.ran / wanted) * (1 - stolenShare);
+  return 1 - share + share * (times.ran / wanted) * (1 - stolenShare) * (1 - times.driver / wanted);
 }
 
 double coresOfMachine() { return std::max(1u, std::thread::hardware_concurrency()); }
@@ -36,7 +37,9 @@ void WorkerClock::look(double now, const ThreadTimes& since, double stolenShare)
   const double all = now - looked_, own = now - std::max(looked_, begun_);
   if (all <= 0) return;
   counted_ += own * rateOf(since, all, stolenShare);
-  ran_ += since.ran * own / all;
+  const double wanted = since.ran + since.waited;
+  const double driverShare = wanted > 0 ? since.driver / wanted : 0;
+  ran_ += since.ran * (1 - driverShare) * own / all;
   looked_ = now;
 }
 

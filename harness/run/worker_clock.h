@@ -2,8 +2,9 @@
 //
 // It runs as the clock on the wall does, but for times in which threads of the worker wanted a core and had none. Those
 // count by the share that they got: one thread of nine on a core brings its clock forward by a ninth. A worker that
-// sleeps, in a deadlock or for a device, wants no core, and its time counts in full. So a limit is never stricter than
-// by the wall, and on a quiet machine the same.
+// sleeps, in a deadlock or for a device, wants no core, and its time counts in full. While a software driver compiles,
+// the clock stands still: a first run, without the driver's cache, compiles ten times longer than it computes. So a
+// limit is never stricter than by the wall, and on a quiet machine with a warm cache the same.
 #pragma once
 
 #include "harness/run/processor_time.h"

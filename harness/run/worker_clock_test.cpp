@@ -3,6 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "engine/base/thread_name.h"
+
 namespace opkit::harness {
 namespace {
 
@@ -74,6 +80,18 @@ TEST_F(WorkerClockTest, WhatTheHostTakesIsOtherProcessesToo) {
   EXPECT_TRUE(isOver());
 }
 
+TEST_F(WorkerClockTest, WhileTheDriverCompilesTheClockStandsStill) {
+  pass(10 * kLimit, {.ran = 1, .driver = 1});
+  EXPECT_FALSE(isOver()) << "a first run compiles for minutes";
+  pass(kLimit - 1, kRuns);
+  EXPECT_FALSE(isOver());
+  pass(1, kRuns);
+  EXPECT_TRUE(isOver());
+  clock_.begin(now_, kLimit);
+  pass(WorkerClock::kMostStretch * kLimit, {.ran = 1, .driver = 1});
+  EXPECT_TRUE(isOver()) << "patience has an end";
+}
+
 TEST_F(WorkerClockTest, PatienceHasAnEnd) {
   pass(WorkerClock::kMostStretch * kLimit - 1, {.ran = 0.0001, .waited = 0.9999});
   EXPECT_FALSE(isOver());
@@ -116,6 +134,28 @@ TEST(ProcessorTime, ThreadsThatEndDoNotTurnTheTimeBack) {
   const ThreadTimes times = timesBetween({{7, {5, 1}}, {8, {90, 9}}}, {{7, {6, 1.5}}, {9, {0.25, 0.5}}});
   EXPECT_DOUBLE_EQ(times.ran, 1.25);
   EXPECT_DOUBLE_EQ(times.waited, 1);
+}
+
+TEST(ProcessorTime, ThreadsThatCompileAreToldFromOthers) {
+  std::atomic<bool> done = false;
+  const auto spin = [&](const char* name) {
+    return std::jthread([&done, name] {
+      nameThread(name);
+      while (!done) {
+      }
+    });
+  };
+  const auto driverSeconds = [] { return timesBetween({}, threadTimesOf(getpid())).driver; };
+  if (threadTimesOf(getpid()).empty()) GTEST_SKIP() << "this system does not say how long threads wait";
+  const std::jthread pool = spin("opkit-pool"), compiler = spin("driver");
+  usleep(50'000);
+  EXPECT_EQ(driverSeconds(), 0) << "no software device";
+  const std::jthread device = spin("llvmpipe-0");
+  usleep(50'000);
+  const auto all = threadTimesOf(getpid());
+  EXPECT_EQ(std::ranges::count_if(all, [](const auto& thread) { return thread.second.driver > 0; }), 1);
+  EXPECT_GT(driverSeconds(), 0);
+  done = true;
 }
 
 TEST(ProcessorTime, ThisProcessIsSeen) {

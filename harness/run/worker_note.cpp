@@ -60,18 +60,20 @@ std::string activityOf(pid_t process) {
   constexpr useconds_t kLookUs = 100'000;
   const auto before = threadTimesOf(process);
   usleep(kLookUs);
-  double device = 0, own = 0;
+  double device = 0, driver = 0, own = 0;
   for (const auto& [thread, times] : threadTimesOf(process)) {
     const auto found = before.find(thread);
     if (found == before.end()) continue;
     std::ifstream file(fmt::format("/proc/{}/task/{}/comm", process, thread));
     std::string name;
     std::getline(file, name);
-    (name.starts_with("llvmpipe") ? device : own) +=
-        times.ran + times.waited - found->second.ran - found->second.waited;
+    (isDeviceThread(name) ? device
+     : times.driver > 0   ? driver
+                          : own) += times.ran + times.waited - found->second.ran - found->second.waited;
   }
   constexpr double kLeastSeconds = 0.02;
-  if (std::max(device, own) < kLeastSeconds) return "all its threads sleep";
+  if (std::max({device, driver, own}) < kLeastSeconds) return "all its threads sleep";
+  if (driver > std::max(device, own)) return "the driver compiles or copies";
   return device > own ? "the device's threads run" : "its own code runs";
 }
 

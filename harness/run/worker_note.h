@@ -31,7 +31,7 @@ class NotePage {
 void noteWork(std::string_view text);
 
 /// What the threads of a process do, looked at for a moment: "its own code runs", "the device's threads run" (those of
-/// a software device) or "all its threads sleep".
+/// a software device), "the driver compiles or copies" or "all its threads sleep".
 std::string activityOf(pid_t process);
 
 }  // namespace opkit::harness

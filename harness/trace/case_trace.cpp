@@ -32,8 +32,8 @@ Result<CaseTrace> traceCase(const Case& c, const HostInputs& inputs, const OpReg
   trace.tracer = std::make_shared<ShaderTracer>(options.records, options.source);
   const Traced traced(*runtime, trace.tracer.get());
   OPKIT_ASSIGN(trace.interpreter, makeOpInterpreter(c, registry, inputs));
-  OPKIT_ASSIGN(trace.session,
-               trace.interpreter->createSession({.backend = "vulkan", .alternative = options.alternative}, runtime));
+  const SessionConfig config{.backend = "vulkan", .storage = options.storage, .alternative = options.alternative};
+  OPKIT_ASSIGN(trace.session, trace.interpreter->createSession(config, runtime));
   OPKIT_TRY(feed(*trace.session, c, inputs));
   OPKIT_TRY(trace.session->resize());
   OPKIT_TRY(requireVulkan(*trace.session));

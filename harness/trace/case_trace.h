@@ -11,6 +11,7 @@ struct TraceOptions {
   size_t records = size_t{1} << 20;                  // per dispatch; groups are sampled so that they fit
   ShaderTracer::DebugSource source;                  // null: the shaders as built, without source lines
   std::optional<size_t> alternative = std::nullopt;  // see BackendConfig
+  Storage storage = Storage::Auto;
 };
 
 /// A Session of one case whose dispatches were traced.

@@ -9,10 +9,17 @@ namespace opkit::harness {
 
 class ShaderWorkshop;
 
+struct SanitizeOptions {
+  ShaderWorkshop* workshop = nullptr;  // compiles the shaders of a source tree, for source lines; null: as built
+  std::string source;                  // a source tree for a second run with source lines, if there are faults
+  Storage storage = Storage::Auto;
+  std::vector<Tensor>* outputs = nullptr;  // filled with copies, if given
+};
+
 /// Internal lists the faults, in one line. Unsupported if the case is too large to be traced whole, dispatches no
-/// shader or does not run on Vulkan. `workshop` gives source lines for shaders of a source tree; null for none.
+/// shader or does not run on Vulkan.
 Status sanitizeCase(const PreparedCase& at, const OpRegistry& registry,
                     const std::shared_ptr<vulkan::VulkanRuntime>& runtime, const SanitizerParts& parts,
-                    ShaderWorkshop* workshop);
+                    const SanitizeOptions& options);
 
 }  // namespace opkit::harness

@@ -30,6 +30,14 @@ size_t bytesOf(const CaseGroup& group) {
   return bytes;
 }
 
+constexpr int64_t kMostTraced = 16'384;  // elements of an input of a traced case
+
+int64_t largestInput(const PreparedCase& c) {
+  int64_t most = 0;
+  for (const auto& input : c.description.inputs) most = std::max(most, input ? input->elements() : 0);
+  return most;
+}
+
 bool intersect(const std::set<std::string>& a, const std::set<std::string>& b) {
   return std::ranges::any_of(a, [&](const std::string& one) { return b.contains(one); });
 }
@@ -219,7 +227,7 @@ Checker RoundWorker::checkerFor(Lane& lane) {
   const SanitizerParts parts = *SanitizerParts::parse(plan_.sanitize);   // the command checked it
   const auto workshop = std::make_shared<ShaderWorkshop>(plan_.source);  // shared with copies of the function
   checker.setSanitizer([&registry, runtime, parts, workshop](const PreparedCase& c) {
-    return sanitizeCase(c, registry, runtime, parts, workshop.get());
+    return sanitizeCase(c, registry, runtime, parts, {.workshop = workshop.get()});
   });
   return checker;
 }
@@ -308,7 +316,39 @@ void RoundWorker::checkLane(Lane& lane, LaneReport& report) {
     checkGroup(lane, checker, *group, report);
     if (!sources_->error.empty()) return;
   }
+  traceEdited(lane, report);
   if (lane.isOwnClass && !plan_.onlyShaders) checkRefusals(checker, report);
+}
+
+void RoundWorker::noteEdited(Lane& lane, const PreparedGroup& group) const {
+  const std::set<std::string>& shaders = plan_.shaders.at(lane.name).at(group.cases.front().description.id());
+  if (std::ranges::none_of(plan_.edited, [&](const EditedFile& file) { return intersect(file.shaders, shaders); }))
+    return;
+  for (const PreparedCase& c : group.cases) {
+    const int64_t elements = largestInput(c);
+    if (!c.status.isOk() || elements > kMostTraced) continue;
+    if (!lane.smallest || elements < largestInput(*lane.smallest)) lane.smallest = c;
+    if (!lane.largest || elements > largestInput(*lane.largest)) lane.largest = c;
+  }
+}
+
+/// A race, or an access outside a tensor, may leave the values right.
+void RoundWorker::traceEdited(Lane& lane, LaneReport& report) {
+  const auto runtime = vulkan::asVulkan(lane.runtime);
+  if (!lane.smallest || !plan_.sanitize.empty() || !runtime || report.failures > 0) return;
+  const std::string smallest = lane.smallest->description.id();
+  for (const PreparedCase* c : {&*lane.smallest, &*lane.largest}) {
+    if (report.failures > 0 || (c == &*lane.largest && c->description.id() == smallest)) break;
+    const Status status = sanitizeCase(*c, own_ ? *own_ : built_, runtime, {.race = true, .bounds = true, .init = true},
+                                       {.source = plan_.source});
+    if (status.isOk() || status.code() == StatusCode::Unsupported) continue;
+    CaseResult result;
+    result.id = c->description.id();
+    result.name = c->description.name;
+    result.op = c->description.op;
+    result.check("sanitize", status);
+    addResults({result}, lane.name, report);
+  }
 }
 
 /// What the operators refuse, and stored shapes.
@@ -343,6 +383,7 @@ void RoundWorker::checkGroup(Lane& lane, Checker& checker, const CaseGroup& grou
   const std::set<std::string> before = std::exchange(sources_->ran, {});
   const std::vector<CaseResult> results = checker.checkGroup(prepared);
   plan_.shaders[lane.name][groupName(group)] = sources_->ran;
+  noteEdited(lane, prepared);
   sources_->ran.insert(before.begin(), before.end());
   lane.checked.insert(groupName(group));
   ++report.groups;
@@ -359,7 +400,8 @@ std::vector<EditedFile> RoundWorker::unseen() const {
 }
 
 void RoundWorker::seek(LaneReport& report) {
-  for (auto& [index, lane] : lanes_) {
+  for (auto& entry : lanes_) {
+    Lane& lane = entry.second;
     if (lane.backend != "vulkan") continue;
     Checker checker = checkerFor(lane);
     for (const CaseGroup& group : catalogue_.groups) {

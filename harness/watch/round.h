@@ -89,6 +89,8 @@ class RoundWorker {
     bool isOwnClass = true;
     std::shared_ptr<Runtime> runtime;  // shared with its Sessions
     std::set<std::string> checked;     // groups
+    // Of the cases that ran an edited shader; checkLane traces them.
+    std::optional<PreparedCase> smallest, largest;
   };
   Status open();
   Result<Catalogue> readCases() const;
@@ -97,6 +99,8 @@ class RoundWorker {
   Checker checkerFor(Lane& lane);
   void checkLane(Lane& lane, LaneReport& report);
   void checkGroup(Lane& lane, Checker& checker, const CaseGroup& group, LaneReport& report);
+  void noteEdited(Lane& lane, const PreparedGroup& group) const;
+  void traceEdited(Lane& lane, LaneReport& report);
   void checkRefusals(Checker& checker, LaneReport& report);
   static bool addResults(const std::vector<CaseResult>& results, const std::string& lane, LaneReport& report);
   void seek(LaneReport& report);

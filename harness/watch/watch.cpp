@@ -4,6 +4,7 @@
 
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/source_table.h"
+#include "harness/watch/edited_operators.h"
 #include "harness/watch/operator_build.h"
 
 namespace opkit::harness {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "engine/backend/device_test_support.h"
+#include "harness/watch/edited_operators.h"
 #include "harness/watch/operator_build.h"
 #include "ops/builtin_ops.h"
 

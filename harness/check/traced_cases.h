@@ -1,0 +1,40 @@
+// TracedCases: the cases whose accesses `check` traces in other device classes too, each day and briefly.
+//
+// A few cases that together dispatch every variant of every shader in every class of devices, dtypes aside: a race, an
+// access outside a tensor or a read of what nothing wrote may leave the values right on the device that runs them.
+// traced.tsv keeps the choice of `op-harness traced`.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/cases/case_file.h"
+
+namespace opkit::harness {
+
+/// Of the core of a device, in seconds on lavapipe: instrumenting, compiling and running a case.
+inline constexpr double kTraceSeconds = 0.25;
+
+class TracedCases {
+ public:
+  /// Lines of a hash of 16 hexadecimal digits and the name of a variant (DeviceVariants::Variant), separated by a tab;
+  /// what follows a '#' is ignored. InvalidArgument names the first wrong line.
+  static Result<TracedCases> parse(const std::string& text);
+  /// Of traced.tsv.
+  static const TracedCases& builtin();
+
+  /// The variants in which the case is traced.
+  const std::vector<std::string>& of(const Case& c) const;
+  /// The number of traces of a group.
+  size_t tracesOf(const CaseGroup& group) const;
+  const std::map<uint64_t, std::vector<std::string>>& all() const { return variants_; }
+
+ private:
+  std::map<uint64_t, std::vector<std::string>> variants_;  // by caseHash
+};
+
+/// Of the case's id, whatever the seed of its data.
+uint64_t caseHash(const Case& c);
+
+}  // namespace opkit::harness

@@ -1,0 +1,117 @@
+#include "harness/watch/edited_operators.h"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+
+#include "engine/base/child_process.h"
+#ifdef OPKIT_HAS_VULKAN
+#include "harness/watch/edited_files.h"
+#endif
+
+namespace opkit::harness {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The headers that a C++ file includes, by the file's path below the root.
+using Includes = std::map<std::string, std::set<std::string>>;
+
+/// Of the files below root/ops and root/engine/backend.
+Includes includesIn(const std::string& root) {
+  Includes includes;
+  std::error_code ignored;
+  for (const char* part : {"ops", "engine/backend"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / part, ignored)) {
+      const std::string path = fs::relative(entry.path(), root, ignored).string();
+      if ((!path.ends_with(".cpp") && !path.ends_with(".h")) || path.ends_with("_test.cpp")) continue;
+      includes[path] = headersIn(entry.path().string());
+    }
+  return includes;
+}
+
+/// "ops/gemm/thin.h" for "ops/gemm/thin.cpp".
+std::string headerOf(const std::string& path) { return path.substr(0, path.rfind('.')) + ".h"; }
+
+/// The folders below ops/ that include the header, directly or through other headers; none if the engine does.
+std::optional<std::set<std::string>> foldersWith(const std::string& header, const Includes& includes) {
+  std::set<std::string> folders, seen = {header};
+  std::vector<std::string> open = {header};
+  while (!open.empty()) {
+    const std::string next = std::move(open.back());
+    open.pop_back();
+    for (const auto& [path, included] : includes) {
+      if (!included.contains(next)) continue;
+      if (path.starts_with("engine/")) return std::nullopt;
+      folders.insert(path.substr(4, path.find('/', 4) - 4));
+      const std::string own = headerOf(path);  // what a .cpp implements, others use
+      if (includes.contains(own) && seen.insert(own).second) open.push_back(own);
+    }
+  }
+  return folders;
+}
+
+}  // namespace
+
+std::set<std::string> headersIn(const std::string& path) {
+  std::set<std::string> headers;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("#include \""))
+      if (const size_t end = line.find('"', 10); end != std::string::npos) headers.insert(line.substr(10, end - 10));
+  return headers;
+}
+
+std::vector<std::string> operatorsOf(const std::string& shader, const std::string& root, const OpRegistry& registry) {
+  const std::optional<std::set<std::string>> folders = foldersWith("shaders/" + shader + ".h", includesIn(root));
+  std::vector<std::string> operators;
+  for (const OpDef* def : registry.all())
+    if (folders && folders->contains(def->folder)) operators.push_back(def->type);
+  return operators;
+}
+
+std::vector<std::string> uncommittedFiles(const std::string& root) {
+  const auto git = [&](const std::vector<std::string>& words) -> std::string {
+    std::vector<std::string> all = {"git", "-C", root};
+    all.insert(all.end(), words.begin(), words.end());
+    const auto run = runChild(all);
+    return run && run->exitCode == 0 ? run->output : "";
+  };
+  std::error_code ignored;
+  if (!fs::exists(fs::path(root) / ".git", ignored)) return {};
+  std::vector<std::string> paths;
+  std::istringstream lines(git({"diff", "--name-only", "--no-renames", "HEAD"}) +
+                           git({"ls-files", "--others", "--exclude-standard"}));
+  for (std::string line; std::getline(lines, line);) paths.push_back(line);
+  return paths;
+}
+
+std::set<std::string> operatorsOfFiles(const std::vector<std::string>& paths, const std::string& root,
+                                       const OpRegistry& registry) {
+  Includes includes;  // read once it is needed
+  std::set<std::string> folders;
+  const auto addUsers = [&](const std::string& header) {
+    if (includes.empty()) includes = includesIn(root);
+    if (const auto found = foldersWith(header, includes)) folders.insert(found->begin(), found->end());
+  };
+  for (const std::string& path : paths) {
+    if (path.ends_with("_test.cpp") || path.ends_with(".md")) continue;
+    if (path.starts_with("shaders/")) {
+#ifdef OPKIT_HAS_VULKAN
+      for (const EditedFile& file : editedFiles(root, {path}))
+        for (const std::string& shader : file.shaders) addUsers("shaders/" + shader + ".h");
+#endif
+    } else if (const size_t end = path.find('/', 4); path.starts_with("ops/") && end != std::string::npos) {
+      folders.insert(path.substr(4, end - 4));
+      addUsers(headerOf(path));
+    }
+  }
+  std::set<std::string> operators;
+  for (const OpDef* def : registry.all())
+    if (folders.contains(def->folder)) operators.insert(def->type);
+  return operators;
+}
+
+}  // namespace opkit::harness
