@@ -279,7 +279,7 @@ CaseResult Checker::checkCase(Interpreter* interpreter, const Status& failure, c
   checkFresh(*interpreter, c, result, fresh);
   const bool escapes = result.failed("canary");  // it must not run without guards around its outputs
   if (fresh.ran && !brief && !escapes) checkAlternatives(*interpreter, c, result, fresh);
-  if (fresh.ran && !escapes && !hunting_ && !onHost()) checkTraced(c, result, fresh);
+  if (fresh.ran && !escapes && !onHost()) checkTraced(c, result, fresh);
   if (escapes && sanitizer_) checkOrSkip(result, "sanitize", sanitizer_(c));  // it names the line
   checkValidation(messages, result);
   if (!hunting_ && !brief) checkTrust(c, result);

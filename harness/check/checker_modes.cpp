@@ -81,6 +81,7 @@ void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, Cas
 /// The accesses of the case in some device classes, and its values there.
 void Checker::checkTraced(const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
   const std::vector<std::string>& variants = TracedCases::builtin().of(c.description);
+  if (hunting_) return skipAll(result, {"traced"}, "mutants are judged by values");
   if (variants.empty()) return skipAll(result, {"traced"}, "other cases dispatch the same shaders, traced");
   if (!runtimeOptions_ || !deviceVariants_)
     return skipAll(result, {"traced"}, "the Checker has no options for further Runtimes");

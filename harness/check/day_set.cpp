@@ -166,8 +166,11 @@ DaySet daySet(const Catalogue& catalogue, const OpRegistry& registry, const DayB
       set.seconds += cost.briefSeconds();
     }
   };
+  std::vector<size_t> edits;
   for (size_t g = 0; g < costs.size(); ++g)
-    if (costs[g].isEdited) add(g);
+    if (costs[g].isEdited) edits.push_back(g);
+  std::ranges::stable_sort(edits, {}, [&](size_t g) { return costs[g].seconds; });
+  for (const size_t g : edits) add(g);
   for (const Kind kind : {Core, BriefCore, Drawn, Rotates})
     for (size_t g = 0; g < costs.size(); ++g)
       if (!costs[g].isEdited && costs[g].kind == kind) add(g);

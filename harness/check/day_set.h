@@ -29,7 +29,7 @@ inline constexpr double kBriefShare = 0.2;  // of the time of a case, if it is c
 
 /// Groups of a catalogue. The numbers are of written cases; draws are all in the set.
 struct DaySet {
-  // In whole: those of edited operators first, then the core, then draws, then the others of the day.
+  // In whole: those of edited operators first, smallest first, then the core, then draws, then the others of the day.
   std::vector<size_t> groups;
   std::vector<size_t> brief;      // further ones, in one Session each (PreparedGroup::brief)
   size_t cases = 0;               // written ones, in whole

@@ -2,8 +2,10 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <thread>
 #include <tuple>
 
+#include "engine/base/interrupt.h"
 #include "harness/cases/costs.h"
 #include "harness/check/sample.h"
 #include "harness/check/traced_cases.h"
@@ -129,20 +131,24 @@ void print(std::vector<Trace> traces) {
   fmt::print(stderr, "{} traces for {} shaders of device classes\n", chosen.size(), numbers.size());
 }
 
-Result<int> choose(size_t jobs) {
+Result<int> choose(std::vector<std::string> ops) {
   const OpRegistry& registry = plugins().registry();
+  for (const std::string& op : ops)
+    if (!registry.find(op)) return Status::invalidArgument("--op {}: no such operator; `op-harness list` names them all", op);
+  if (ops.empty())
+    for (const OpDef* def : registry.all()) ops.push_back(def->type);
   OPKIT_ASSIGN(const Catalogue catalogue, builtinCatalogue(registry));
-  std::vector<std::string> ops;
-  for (const OpDef* def : registry.all()) ops.push_back(def->type);
   PlanJob job(catalogue, registry);
   std::vector<Trace> traces;
   Progress progress(ops.size(), "operators");
   OPKIT_TRY(runIsolated(
-      ops.size(), {.workers = jobs}, [&](size_t i) { return job.run(ops[i]); },
+      ops.size(), {.workers = std::max(1u, std::thread::hardware_concurrency())},
+      [&](size_t i) { return job.run(ops[i]); },
       [&](size_t i, const JobOutcome& outcome) {
         progress.step(ops[i]);
         if (outcome.kind == JobOutcome::Kind::Answered) addTraces(outcome.answer, traces);
       }));
+  if (interrupted()) return cli::kSuccess;  // the program says so
   if (traces.empty()) return nothingRan("no case dispatches a shader");
   print(std::move(traces));
   return cli::kSuccess;
@@ -153,9 +159,11 @@ Result<int> choose(size_t jobs) {
 void addTracedCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("traced", "Choose the cases that check traces in each device class");
   command->footer(
-      "Prints the new harness/check/traced.tsv, in a few minutes. Run it after a shader or a kernel's choice of "
+      "Prints the new harness/check/traced.tsv, in about half a minute. Run it after a shader or a kernel's choice of "
       "shaders has changed.");
-  command->callback([&context] { context.run = [] { return choose(2); }; });
+  auto ops = std::make_shared<std::vector<std::string>>();
+  command->add_option("--op", *ops, "Only among the cases of these operators, to look at")->delimiter(',');
+  command->callback([ops, &context] { context.run = [ops] { return choose(*ops); }; });
 }
 
 }  // namespace opkit::harness

@@ -52,6 +52,7 @@ row[op-harness devices]='--json @/devices.json'
 row[op-harness check]='--written --op Relu,Add,Softmax --backend cpu --jobs 2 --json @/results.jsonl --junit @/junit.xml --save @/saved --emit-expectations @/expected'
 row[op-harness costs]="%$scratch/results.jsonl"
 row[op-harness margins]="%$scratch/results.jsonl --update $scratch/margins.tsv"
+row[op-harness traced]='--op Relu'
 row[op-harness replay]="%$scratch/failure.opcase"
 row[op-harness mutate]="--op Relu --backend cpu --jobs 2 --source $source --json @/results.jsonl"
 row[op-harness shaders]='--op Relu --json @/shaders.json'
