@@ -13,7 +13,7 @@
 namespace opkit::harness {
 namespace {
 
-constexpr size_t kTraceDays = 4;      // in which every traced case is checked, briefly at least
+constexpr size_t kTraceDays = 8;      // in which every traced case is checked, briefly at least
 constexpr double kLeastShare = 0.05;  // of the groups that rotate, whatever the core and the draws take
 
 enum Kind : size_t { Core, BriefCore, Drawn, Rotates };

@@ -14,7 +14,7 @@
 namespace opkit::harness {
 
 /// Of the core of a device, in seconds on lavapipe: instrumenting, compiling and running a case.
-inline constexpr double kTraceSeconds = 0.25;
+inline constexpr double kTraceSeconds = 0.2;
 
 class TracedCases {
  public:

@@ -120,6 +120,22 @@ TEST(Watch, AnEditedShaderThatNoCaseRunsIsNotAnsweredFor) {
                 "shaders/one_hot/one_hot.comp: no case of OneHot runs it: only the backend vulkan does"});
 }
 
+TEST(Watch, AnEditedShaderIsTraced) {
+  OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
+  const fs::path root = copyOfTree("watched_traced", "one_hot");
+  Watcher watcher({.ops = {"OneHot"}, .source = root.string(), .budgetSeconds = 1, .timeoutSeconds = 120},
+                  ops::builtinOps());
+  EXPECT_TRUE(watcher.run().good());
+  edit(root / "shaders/one_hot/one_hot.comp", "== int(place.chosen); }",
+       "== int(place.chosen) || (place.outer == 0u && classes[push.count + 7u] == -123456789); }");
+  EXPECT_TRUE(watcher.poll());
+  const WatchRound broken = watcher.run();
+  EXPECT_GT(broken.failures, 0u) << "the values are right";
+  ASSERT_FALSE(broken.blocks.empty()) << broken.error;
+  EXPECT_NE(broken.blocks[0].find("sanitize: bounds: "), std::string::npos) << broken.blocks[0];
+  EXPECT_NE(broken.blocks[0].find("one_hot.comp:"), std::string::npos) << "no source line: " << broken.blocks[0];
+}
+
 TEST(Watch, AFilterLeavesOutCases) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   const fs::path root = copyOfTree("watched_filter");
