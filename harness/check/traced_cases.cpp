@@ -10,24 +10,34 @@ namespace opkit::harness {
 extern const char* const kTracedCases;  // traced.tsv; generated
 
 Result<TracedCases> TracedCases::parse(const std::string& text) {
-  constexpr size_t kDigits = 16;
   TracedCases cases;
   std::istringstream lines(text);
   size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    line.erase(std::min(line.find('#'), line.size()));
-    while (line.ends_with('\t') || line.ends_with(' ')) line.pop_back();
-    if (line.empty()) continue;
-    uint64_t hash = 0;
-    const size_t tab = line.find('\t');
-    const char* const begin = line.data();
-    const auto parsed = std::from_chars(begin, begin + std::min(tab, line.size()), hash, 16);
-    if (tab != kDigits || parsed.ptr != begin + kDigits || !line.substr(tab).starts_with("\tdevice class "))
-      return Status::invalidArgument("line {} is not a hash and a device class: '{}'", number, line);
-    cases.variants_[hash].push_back(line.substr(tab + 1));
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream columns(line);
+    std::string hash, variant, op, shader;
+    std::getline(columns, hash, '\t');
+    std::getline(columns, variant, '\t');
+    std::getline(columns, op, '\t');
+    uint64_t value = 0;
+    const auto parsed = std::from_chars(hash.data(), hash.data() + hash.size(), value, 16);
+    const bool isHash = hash.size() == 16 && parsed.ptr == hash.data() + hash.size();
+    size_t shaders = 0;
+    for (; std::getline(columns, shader, '\t'); ++shaders)
+      cases.operatorsByShader_[shader.substr(0, shader.find(' '))].insert(op);
+    if (!isHash || !variant.starts_with("device class ") || shaders == 0)
+      return Status::invalidArgument("line {} is not a hash, a device class, an operator and shaders: '{}'", number,
+                                     line);
+    cases.variants_[value].push_back(variant);
   }
   return cases;
+}
+
+std::set<std::string> TracedCases::operatorsOf(const std::string& shader) const {
+  const auto found = operatorsByShader_.find(shader);
+  return found == operatorsByShader_.end() ? std::set<std::string>() : found->second;
 }
 
 const TracedCases& TracedCases::builtin() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ inline constexpr double kTraceSeconds = 0.2;
 
 class TracedCases {
  public:
-  /// Lines of a hash of 16 hexadecimal digits and the name of a variant (DeviceVariants::Variant), separated by a tab;
-  /// what follows a '#' is ignored. InvalidArgument names the first wrong line.
+  /// Lines of a hash of 16 hexadecimal digits, the name of a variant (DeviceVariants::Variant), the operator of the
+  /// case and the shaders that it dispatches there, separated by tabs; lines that begin with '#' are ignored.
+  /// InvalidArgument names the first wrong line.
   static Result<TracedCases> parse(const std::string& text);
   /// Of traced.tsv.
   static const TracedCases& builtin();
@@ -29,9 +31,12 @@ class TracedCases {
   /// The number of traces of a group.
   size_t tracesOf(const CaseGroup& group) const;
   const std::map<uint64_t, std::vector<std::string>>& all() const { return variants_; }
+  /// The operators of the cases that dispatch "gemm/gemm_thin"; none if no traced case does.
+  std::set<std::string> operatorsOf(const std::string& shader) const;
 
  private:
-  std::map<uint64_t, std::vector<std::string>> variants_;  // by caseHash
+  std::map<uint64_t, std::vector<std::string>> variants_;           // by caseHash
+  std::map<std::string, std::set<std::string>> operatorsByShader_;  // without the shader's variant
 };
 
 /// Of the case's id, whatever the seed of its data.

@@ -18,13 +18,17 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(TracedCases, AreReadByLine) {
-  const auto read = TracedCases::parse("# a comment\n\n00000000000000ff\tdevice class discrete with images\t# a/b\n");
+  const auto read =
+      TracedCases::parse("# a comment\n\n00000000000000ff\tdevice class discrete with images\tAdd\ta/b WIDTH=4\tc/d\n");
   ASSERT_TRUE(read.has_value()) << read.error().message();
   EXPECT_EQ(read->all().at(255), std::vector<std::string>{"device class discrete with images"});
-  for (const char* line : {"ff\tdevice class discrete", "00000000000000ff", "00000000000000ff\tdiscrete",
-                           "00000000000000fg\tdevice class discrete", "\tdevice class discrete"})
+  EXPECT_EQ(read->operatorsOf("a/b"), std::set<std::string>{"Add"});
+  EXPECT_TRUE(read->operatorsOf("a").empty());
+  for (const char* line :
+       {"ff\tdevice class discrete\tAdd\ta/b", "00000000000000ff", "00000000000000ff\tdiscrete\tAdd\ta/b",
+        "00000000000000fg\tdevice class discrete\tAdd\ta/b", "00000000000000ff\tdevice class discrete\tAdd"})
     EXPECT_EQ(TracedCases::parse(std::string("# first\n") + line + "\n").error().message(),
-              fmt::format("line 2 is not a hash and a device class: '{}'", line));
+              fmt::format("line 2 is not a hash, a device class, an operator and shaders: '{}'", line));
 }
 
 TEST(TracedCases, ExistAndNameEachShader) {
@@ -42,7 +46,7 @@ TEST(TracedCases, ExistAndNameEachShader) {
     for (const auto& file : fs::directory_iterator(folder.path())) {
       const std::string name = folder.path().filename().string() + "/" + file.path().stem().string();
       if (file.path().extension() != ".comp" || inNoCase.contains(name)) continue;
-      EXPECT_NE(text.find(" " + name), std::string::npos)
+      EXPECT_NE(text.find("\t" + name), std::string::npos)
           << name << " is traced nowhere: run `op-harness traced` again";
     }
   for (const DeviceClass& each : deviceClasses())

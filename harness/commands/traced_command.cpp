@@ -37,7 +37,7 @@ std::string withoutDTypes(const std::string& variant) {
 /// What a case dispatches in a variant of the device.
 struct Trace {
   uint64_t hash = 0;
-  std::string variant;
+  std::string variant, op;
   double price = 0;
   std::vector<std::string> shaders;
 };
@@ -53,7 +53,7 @@ double priceOf(const Case& c) {
   return 1 + 0.1 * std::abs(std::log2(elements / kBestElements));
 }
 
-/// The work of one process: a line "HASH PRICE\tVARIANT\tSHADER\tSHADER..." per case of an operator and variant.
+/// The work of one process: a line "HASH PRICE\tVARIANT\tOP\tSHADER\tSHADER..." per case of an operator and variant.
 class PlanJob {
  public:
   PlanJob(const Catalogue& catalogue, const OpRegistry& registry) : catalogue_(catalogue), registry_(registry) {}
@@ -82,7 +82,8 @@ class PlanJob {
       for (const std::string& shader : plannedVariants(c, registry_, variant.config, variant.runtime, *log_))
         shaders.insert(withoutDTypes(shader));
       if (!shaders.empty())
-        text += fmt::format("{:016x} {}\t{}\t{}\n", caseHash(c), priceOf(c), variant.name, fmt::join(shaders, "\t"));
+        text += fmt::format("{:016x} {}\t{}\t{}\t{}\n", caseHash(c), priceOf(c), variant.name, c.op,
+                            fmt::join(shaders, "\t"));
     }
     return text;
   }
@@ -103,6 +104,7 @@ void addTraces(const std::string& text, std::vector<Trace>& traces) {
     words >> std::hex >> trace.hash >> std::dec >> trace.price;
     words.ignore(1);
     std::getline(words, trace.variant, '\t');
+    std::getline(words, trace.op, '\t');
     for (std::string shader; std::getline(words, shader, '\t');) trace.shaders.push_back(shader);
     traces.push_back(std::move(trace));
   }
@@ -127,25 +129,25 @@ void print(std::vector<Trace> traces) {
   std::vector<size_t> chosen = cheapestCover(offers);
   std::ranges::sort(chosen);
   for (const size_t i : chosen)
-    fmt::print("{:016x}\t{}\t# {}\n", traces[i].hash, traces[i].variant, fmt::join(traces[i].shaders, ", "));
+    fmt::print("{:016x}\t{}\t{}\t{}\n", traces[i].hash, traces[i].variant, traces[i].op,
+               fmt::join(traces[i].shaders, "\t"));
   fmt::print(stderr, "{} traces for {} shaders of device classes\n", chosen.size(), numbers.size());
 }
 
 Result<int> choose(std::vector<std::string> ops) {
   const OpRegistry& registry = plugins().registry();
   for (const std::string& op : ops)
-    if (!registry.find(op)) return Status::invalidArgument("--op {}: no such operator; `op-harness list` names them all", op);
+    if (!registry.find(op))
+      return Status::invalidArgument("--op {}: no such operator; `op-harness list` names them all", op);
   if (ops.empty())
     for (const OpDef* def : registry.all()) ops.push_back(def->type);
   OPKIT_ASSIGN(const Catalogue catalogue, builtinCatalogue(registry));
   PlanJob job(catalogue, registry);
   std::vector<Trace> traces;
-  Progress progress(ops.size(), "operators");
   OPKIT_TRY(runIsolated(
       ops.size(), {.workers = std::max(1u, std::thread::hardware_concurrency())},
       [&](size_t i) { return job.run(ops[i]); },
-      [&](size_t i, const JobOutcome& outcome) {
-        progress.step(ops[i]);
+      [&](size_t, const JobOutcome& outcome) {
         if (outcome.kind == JobOutcome::Kind::Answered) addTraces(outcome.answer, traces);
       }));
   if (interrupted()) return cli::kSuccess;  // the program says so

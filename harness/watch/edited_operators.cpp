@@ -8,6 +8,7 @@
 
 #include "engine/base/child_process.h"
 #ifdef OPKIT_HAS_VULKAN
+#include "harness/check/traced_cases.h"
 #include "harness/watch/edited_files.h"
 #endif
 
@@ -91,24 +92,26 @@ std::vector<std::string> uncommittedFiles(const std::string& root) {
 std::set<std::string> operatorsOfFiles(const std::vector<std::string>& paths, const std::string& root,
                                        const OpRegistry& registry) {
   Includes includes;  // read once it is needed
-  std::set<std::string> folders;
+  std::set<std::string> folders, operators;
   const auto addUsers = [&](const std::string& header) {
     if (includes.empty()) includes = includesIn(root);
-    if (const auto found = foldersWith(header, includes)) folders.insert(found->begin(), found->end());
+    const auto found = foldersWith(header, includes);
+    if (found) folders.insert(found->begin(), found->end());
+    return found.has_value();
   };
   for (const std::string& path : paths) {
     if (path.ends_with("_test.cpp") || path.ends_with(".md")) continue;
     if (path.starts_with("shaders/")) {
 #ifdef OPKIT_HAS_VULKAN
       for (const EditedFile& file : editedFiles(root, {path}))
-        for (const std::string& shader : file.shaders) addUsers("shaders/" + shader + ".h");
+        for (const std::string& shader : file.shaders)
+          if (!addUsers("shaders/" + shader + ".h")) operators.merge(TracedCases::builtin().operatorsOf(shader));
 #endif
     } else if (const size_t end = path.find('/', 4); path.starts_with("ops/") && end != std::string::npos) {
       folders.insert(path.substr(4, end - 4));
       addUsers(headerOf(path));
     }
   }
-  std::set<std::string> operators;
   for (const OpDef* def : registry.all())
     if (folders.contains(def->folder)) operators.insert(def->type);
   return operators;
