@@ -50,4 +50,16 @@ bool isInf(double value) {
   return (words.y & 0x7FFFFFFFu) == 0x7FF00000u && words.x == 0u;
 }
 
+/// Ties to even, in exact steps; a zero has the sign of `value`. lavapipe's roundEven gives 1 for 1.5 and +0 for -0.25.
+double roundToEven(double value) {
+  const double magnitude = abs(value);
+  if (!(magnitude < 4503599627370496.0lf)) return value;  // 2^52: whole
+  double whole = floor(magnitude);
+  const double rest = magnitude - whole;
+  const bool isOdd = floor(whole * 0.5lf) * 2.0lf != whole;
+  if (rest > 0.5lf || (rest == 0.5lf && isOdd)) whole += 1.0lf;
+  const uvec2 words = unpackDouble2x32(whole);
+  return packDouble2x32(uvec2(words.x, words.y | (unpackDouble2x32(value).y & 0x80000000u)));
+}
+
 #endif
