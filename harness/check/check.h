@@ -22,9 +22,8 @@
 //               departures that the case file declares; these must be outside the bound (harness/cases/departures.h)
 //   variants    (Vulkan) every device class, buffers and images, and every alternative of the tuner are within the
 //               bounds
-//   traced      (Vulkan, on the cases of harness/check/traced.tsv) in some device classes the trace of every access
-//   shows
-//               no race, no access outside a tensor and no read of what nothing wrote, and the values are right
+//   traced      (Vulkan, cases of harness/check/traced.tsv) in the classes named there, the trace of every access
+//               shows no race, no access outside a tensor and no read of unwritten memory, and the values are right
 //   shapes      a model with fixed shapes gives the bits of one with free extents
 //   batch       the first element of a batch gives the same bits alone and among others
 //   hidden      (operators whose oracle names hidden elements) with infinity or NaN in the elements that a mask, a

@@ -84,7 +84,7 @@ BriefPace paceFor(const std::vector<GroupCost>& costs, double secondsOfDay) {
   return {slow};
 }
 
-/// What is checked of the groups of edited operators.
+/// The shares of the groups of edited operators that the set takes.
 struct EditedShares {
   double whole = 1, brief = 1;  // the others' share
   double seconds = 0;

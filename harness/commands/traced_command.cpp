@@ -34,7 +34,7 @@ std::string withoutDTypes(const std::string& variant) {
   return text;
 }
 
-/// What a case dispatches in a variant of the device.
+/// A case in a variant of the device, with the shaders that it dispatches there.
 struct Trace {
   uint64_t hash = 0;
   std::string variant, op;
@@ -144,13 +144,18 @@ Result<int> choose(std::vector<std::string> ops) {
   OPKIT_ASSIGN(const Catalogue catalogue, builtinCatalogue(registry));
   PlanJob job(catalogue, registry);
   std::vector<Trace> traces;
+  Status planned;
   OPKIT_TRY(runIsolated(
       ops.size(), {.workers = std::max(1u, std::thread::hardware_concurrency())},
       [&](size_t i) { return job.run(ops[i]); },
-      [&](size_t, const JobOutcome& outcome) {
-        if (outcome.kind == JobOutcome::Kind::Answered) addTraces(outcome.answer, traces);
+      [&](size_t i, const JobOutcome& outcome) {
+        if (outcome.kind == JobOutcome::Kind::Answered && outcome.answer != "failed")
+          addTraces(outcome.answer, traces);
+        else if (planned.isOk())
+          planned = Status::internal("{}: its cases could not be planned; the list would lack them", ops[i]);
       }));
   if (interrupted()) return cli::kSuccess;  // the program says so
+  OPKIT_TRY(planned);
   if (traces.empty()) return nothingRan("no case dispatches a shader");
   print(std::move(traces));
   return cli::kSuccess;
