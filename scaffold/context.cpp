@@ -64,6 +64,7 @@ data contextOf(const Spec& spec) {
   context.set("op", op);
   context.set("Camel", upperCamel(op));
   context.set("onnx", spec.onnxType());
+  context.set("renamed", spec.onnxType() != spec.name);
   context.set("tdd", spec.tdd);
   context.set("summary", spec.summary.empty() ? "SCAFFOLD: one sentence" : spec.summary);
   context.set("summarised", !spec.summary.empty());

@@ -113,8 +113,8 @@ void setAttributes(data& context, const Spec& spec) {
   context.set("scalars", scalars);
   context.set("enums", enums);
   context.set("hasParams", !spec.attributes.empty());
-  // ONNX's norms have stash_type, the type of the statistics.
-  const bool stash = spec.kind == "rowwise" &&
+  // ONNX's norms have stash_type, the type of the statistics; those of other domains need not.
+  const bool stash = spec.kind == "rowwise" && spec.onnxType().find("::") == std::string::npos &&
                      std::ranges::find(spec.attributes, "stash_type", &Attribute::name) == spec.attributes.end();
   if (stash) fields.push_back("only<Params>(\"stash_type\", 1)");
   context.set("stash", stash);

@@ -235,6 +235,10 @@ TEST(Generated, OnnxRulesDeclareTheirAttributes) {
   expectIn(rules, "\n  rules.add(\"Thing\", nodeOf<Params>(\"Thing\", fields));\n");
   EXPECT_EQ(rules.find("Attribute("), std::string::npos) << "a copy by hand drops bits\n" << rules;
 
+  spec.onnx = "com.acme::Other";
+  expectIn(textOf(spec, "ops/thing/thing_onnx.cpp"), "rules.note(\"com.acme::Other\", {\"Thing\"});");
+  EXPECT_EQ(rules.find("rules.note("), std::string::npos) << "its own name needs no note\n" << rules;
+
   const std::string groups = textOf("groups", "ops/thing/thing_onnx.cpp");
   expectIn(groups, "field(required(\"num_groups\"), &Params::num_groups)");
   expectIn(groups, "only<Params>(\"stash_type\", 1)");
