@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/backend/creator.h"
@@ -20,8 +21,16 @@ class ExecutionKey {
 
   uint64_t hash() const { return hash_; }
   bool operator==(const ExecutionKey& other) const;
+  bool isOf(const Creator& creator) const { return creator_ == &creator; }
+  /// The part in which it differs from another key of its Creator: "parameters".
+  std::string differenceFrom(const ExecutionKey& other) const;
 
  private:
+  /// A part of the bytes, up to `end`.
+  struct Part {
+    const char* name;
+    size_t end;
+  };
   /// A large constant, by the memory that holds it.
   struct Held {
     size_t input;
@@ -32,6 +41,7 @@ class ExecutionKey {
   const Creator* creator_;      // of one backend's table, so it identifies the backend too
   std::vector<uint8_t> bytes_;  // parameters, types, layouts, regions; planned values and small constants by value
   std::vector<Held> constants_;
+  std::vector<Part> parts_;
   uint64_t hash_ = 0;
 };
 
@@ -86,14 +96,18 @@ class ExecutionPool {
   size_t created() const { return created_; }
   /// Those that Lease::discard destroyed.
   size_t discarded() const { return discarded_; }
+  /// The operator of the Execution that was made last, and why none that had returned could stand for it.
+  const std::string& lastMade() const { return lastMade_; }
 
  private:
   void putBack(Entries::node_type node) noexcept;
+  void noteMade(const Creator& creator, const std::string& op, const ExecutionKey& key);
 
   Entries returned_;
   uint64_t returns_ = 0;
   size_t created_ = 0;
   size_t discarded_ = 0;
+  std::string lastMade_;
 };
 
 }  // namespace opkit

@@ -93,6 +93,27 @@ TEST_F(ExecutionPoolTest, EverythingElseDoes) {
   EXPECT_FALSE(exchangeable(moves, {.regions = RegionList{{contiguousRegion(0, 0, 0, 4)}, RegionList::Fill::Zero}}));
 }
 
+TEST_F(ExecutionPoolTest, SaysWhyItMadeAnExecution) {
+  const auto why = [&](const Origin& first, const Origin& second) {
+    pool_.trim(0);
+    static_cast<void>(take(first));
+    static_cast<void>(take(second));
+    return pool_.lastMade();
+  };
+  const auto expectPart = [](const std::string& text, const char* part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  expectPart(why({}, {.params = {1, 3}}), "Raster: its parameters differ");
+  expectPart(why({}, {.layout = Layout::NC4HW4}), "types, layouts or small constants of inputs differ");
+  const Origin moves{.regions = RegionList{{contiguousRegion(0, 0, 0, 4)}}};
+  expectPart(why(moves, {.regions = RegionList{{contiguousRegion(0, 1, 0, 4)}}}), "regions differ");
+  const TensorDesc desc{DType::Float32, {1000}};
+  expectPart(why({.constant = *Tensor::onHost(desc)}, {.constant = *Tensor::onHost(desc)}), "memory of constants differ");
+  pool_.trim(0);
+  static_cast<void>(take({}));
+  expectPart(pool_.lastMade(), "none was kept");
+}
+
 TEST_F(ExecutionPoolTest, CreatorsDoNotShare) {
   const Execution* made = &*take({});
   EXPECT_NE(&*take({}, &other_), made);

@@ -131,6 +131,7 @@ struct SessionStatistics {
   size_t partialViews = 0;               // tensors that are views of parts of others instead of copies
   size_t loopRegions = 0;                // operators that run as loops (engine/op/loop_region.h)
   size_t executionsCreated = 0;          // over the life of the session
+  std::string lastExecution;             // made last: its kernel and operator, and why none that was kept served
   size_t segments = 0;
   size_t stages = 1;          // parts planned one after the other (engine/graph/stages.h), those of subgraphs included
   size_t inPlace = 0;         // outputs of the current plan that took over the memory of an input

@@ -58,8 +58,11 @@ std::vector<StopVerdict> walkSession(Session& session, const OpDef& def, const s
     auto got = visit(session, *stop.at);
     Status status = got ? sameResult(def, *stop.at, *stop.fresh, *got) : got.error();
     const BackendCounters now = session.counters();
-    if (status.isOk() && step >= stops.size())
+    if (status.isOk() && step >= stops.size()) {
       status = checkNothingNew(known, now, session.statistics().plansMade == made);
+      if (now.executionsCreated != known.executionsCreated)
+        status = Status::internal("{} ({})", status.message(), session.statistics().lastExecution);
+    }
     known = step >= stops.size() ? now : known;
     log.add(order[step], stop.at->description, status, got ? *std::move(got) : std::vector<Tensor>());
   }
