@@ -23,6 +23,8 @@ Shape inputShape(const ModelTensor& declared, const ModelCompareOptions& options
   return shape;
 }
 
+const InterpreterOptions kNoPasses{.disabledPasses = {"all"}};
+
 }  // namespace
 
 LayerGate layerGate(const Model& model, std::optional<double> nmseGate) {
@@ -67,20 +69,22 @@ Status feedModelInputs(Session& session, const Model& model, const ModelCompareO
 
 Status ModelComparison::prepare() {
   if (reference_) return Status::ok();
-  if (!interpreter_) {
-    OPKIT_ASSIGN(interpreter_, Interpreter::create(std::move(model_), registry_));
+  if (!plain_) {
+    OPKIT_ASSIGN(plain_, Interpreter::create(model_, registry_, kNoPasses));
+    OPKIT_ASSIGN(passed_, Interpreter::create(std::move(model_), registry_));
   }
   const SessionConfig config{.backend = options_.referenceBackend, .keepTensors = true};
-  OPKIT_ASSIGN(auto session, interpreter_->createSession(config, options_.referenceRuntime));
-  OPKIT_TRY(feedModelInputs(*session, interpreter_->model(), options_).withContext(options_.referenceBackend));
+  OPKIT_ASSIGN(auto session, plain_->createSession(config, options_.referenceRuntime));
+  OPKIT_TRY(feedModelInputs(*session, plain_->model(), options_).withContext(options_.referenceBackend));
   OPKIT_TRY(session->run().withContext(options_.referenceBackend));
   reference_ = std::move(session);
   return Status::ok();
 }
 
-Result<std::unique_ptr<Session>> ModelComparison::runTested(const SessionConfig& config, CaseResult& result) {
-  OPKIT_ASSIGN(auto session, interpreter_->createSession(config, options_.runtime));
-  OPKIT_TRY(feedModelInputs(*session, interpreter_->model(), options_).withContext(options_.backend));
+Result<std::unique_ptr<Session>> ModelComparison::runTested(Interpreter& interpreter, const SessionConfig& config,
+                                                            CaseResult& result) {
+  OPKIT_ASSIGN(auto session, interpreter.createSession(config, options_.runtime));
+  OPKIT_TRY(feedModelInputs(*session, interpreter.model(), options_).withContext(options_.backend));
   OPKIT_TRY(session->run().withContext(options_.backend));
   for (const Placement& row : session->placement()) {
     result.flops += row.flops;
@@ -107,32 +111,50 @@ void ModelComparison::note(LayerResult layer, const std::string& what, const Sha
   result.layers.push_back(std::move(layer));
 }
 
+/// Every tensor that the nodes of `model` make, and that the reference has too; `all` false: those that depart.
+Status ModelComparison::compareTensors(Session& tested, const Model& model, CaseResult& result, bool all) {
+  const LayerGate gate = layerGate(plain_->model(), options_.nmseGate);
+  size_t compared = 0;
+  for (const ModelNode& node : model.nodes)
+    for (const TensorId output : node.outputs) {
+      if (!output) continue;
+      const std::string& tensor = model.tensors[output].name;
+      const auto expected = reference_->readTensor(tensor);
+      const auto got = tested.readTensor(tensor);
+      if (!expected && (!got || !all)) continue;  // folded away, or made by a pass
+      if (!expected) return expected.error().withContext(options_.referenceBackend);
+      if (!got && !all) continue;
+      if (!got) return got.error().withContext(options_.backend);
+      if (!all && expected->desc != got->desc) continue;  // a pass gave the name to another tensor
+      ++compared;
+      const OracleTensor oracle = OracleTensor::fromTensor(*expected);
+      LayerResult layer{tensor, node.type, compareTensor(oracle, *got, layerTolerance(oracle, gate)), false};
+      const std::string passes = all ? "" : ", with the graph passes";
+      if (all || !layer.comparison.pass)
+        note(std::move(layer), fmt::format("'{}' ({}{})", node.name, node.type, passes), got->desc.shape, result);
+    }
+  if (!all) result.note = fmt::format("{} tensors with the graph passes too", compared);
+  return compared == 0 ? Status::internal("no tensor could be compared") : Status::ok();
+}
+
 Result<CaseResult> ModelComparison::compareLayers() {
   return judge(name_, [&](CaseResult& result) -> Status {
-    OPKIT_ASSIGN(const auto tested, runTested({.backend = options_.backend, .keepTensors = true}, result));
-    const Model& model = interpreter_->model();
-    const LayerGate gate = layerGate(model, options_.nmseGate);
-    for (const ModelNode& node : model.nodes)
-      for (const TensorId output : node.outputs) {
-        if (!output) continue;
-        const std::string& tensor = model.tensors[output].name;
-        const auto expected = reference_->readTensor(tensor);
-        const auto got = tested->readTensor(tensor);
-        if (!expected && !got) continue;  // folded away on both
-        if (!expected) return expected.error().withContext(options_.referenceBackend);
-        if (!got) return got.error().withContext(options_.backend);
-        const OracleTensor oracle = OracleTensor::fromTensor(*expected);
-        note({tensor, node.type, compareTensor(oracle, *got, layerTolerance(oracle, gate)), false},
-             fmt::format("'{}' ({})", node.name, node.type), got->desc.shape, result);
-      }
-    return result.layers.empty() ? Status::internal("no tensor could be compared") : Status::ok();
+    const SessionConfig config{.backend = options_.backend, .keepTensors = true};
+    {
+      OPKIT_ASSIGN(const auto tested, runTested(*plain_, config, result));
+      OPKIT_TRY(compareTensors(*tested, plain_->model(), result, true));
+    }
+    if (result.status != CaseStatus::Pass) return Status::ok();
+    CaseResult figures;  // those of the first session stay
+    OPKIT_ASSIGN(const auto tested, runTested(*passed_, config, figures));
+    return compareTensors(*tested, passed_->model(), result, false);
   });
 }
 
 Result<CaseResult> ModelComparison::compareOutputs() {
   return judge(name_ + "/outputs", [&](CaseResult& result) -> Status {
-    OPKIT_ASSIGN(const auto tested, runTested({.backend = options_.backend}, result));
-    const LayerGate gate = layerGate(interpreter_->model(), options_.nmseGate);
+    OPKIT_ASSIGN(const auto tested, runTested(*passed_, {.backend = options_.backend}, result));
+    const LayerGate gate = layerGate(plain_->model(), options_.nmseGate);
     std::vector<Tensor> first;
     for (const std::string& name : tested->outputNames()) {
       const OracleTensor oracle = OracleTensor::fromTensor(*reference_->output(name));

@@ -37,8 +37,9 @@ LayerGate layerGate(const Model& model, std::optional<double> nmseGate);
 
 /// A tensor departs when its NMSE exceeds the gate, when an element is off by more than its bound (so a wrong row does
 /// not hide among millions), or when NaN and infinities differ. Integers must be equal. Floating inputs are uniform in
-/// [-1, 1], integers in [0, 9]. The reference runs once, with every tensor kept. Both functions return InvalidArgument
-/// for shapes that do not fit the model's inputs; nothing was compared then. For one thread.
+/// [-1, 1], integers in [0, 9]. The reference runs once, without graph passes and with every tensor kept. Both
+/// functions return InvalidArgument for shapes that do not fit the model's inputs; nothing was compared then. For one
+/// thread.
 class ModelComparison {
  public:
   ModelComparison(std::string name, Model model, const OpRegistry& registry, ModelCompareOptions options)
@@ -47,22 +48,24 @@ class ModelComparison {
   /// A session of the default configuration. The result's id is NAME/outputs and its layers are the model's outputs;
   /// status fail names the first that departs or that differs in a second run.
   Result<CaseResult> compareOutputs();
-  /// A session that keeps its tensors. The result's id is NAME and its layers are all tensors in execution order;
-  /// status fail names the first that departs.
+  /// A session that keeps its tensors and runs the model as it is, without graph passes: fusion would leave few of
+  /// them. The result's id is NAME and its layers are all tensors in execution order; status fail names the first that
+  /// departs. If none does, a second session with the passes is compared in the tensors that they leave.
   Result<CaseResult> compareLayers();
 
  private:
   Result<CaseResult> judge(const std::string& id, const std::function<Status(CaseResult&)>& compare);
   Status prepare();
-  Result<std::unique_ptr<Session>> runTested(const SessionConfig& config, CaseResult& result);
+  Result<std::unique_ptr<Session>> runTested(Interpreter& interpreter, const SessionConfig& config, CaseResult& result);
+  Status compareTensors(Session& tested, const Model& model, CaseResult& result, bool all);
   void note(LayerResult layer, const std::string& what, const Shape& shape, CaseResult& result) const;
 
   std::string name_;
   Model model_;
   const OpRegistry& registry_;
   ModelCompareOptions options_;
-  std::shared_ptr<Interpreter> interpreter_;  // shared with its sessions
-  std::unique_ptr<Session> reference_;        // after its run
+  std::shared_ptr<Interpreter> plain_, passed_;  // without graph passes and with them; shared with their sessions
+  std::unique_ptr<Session> reference_;           // after its run
 };
 
 Tolerance layerTolerance(const OracleTensor& expected, const LayerGate& gate);

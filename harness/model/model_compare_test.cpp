@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "engine/graph/encoder.h"
 #include "engine/graph/pass.h"
 #include "harness/model/bisect.h"
@@ -39,6 +41,42 @@ TEST(ModelCompare, AgreesLayerByLayer) {
   EXPECT_EQ(result.status, CaseStatus::Pass) << result.reason;
   ASSERT_EQ(result.layers.size(), 3u);
   EXPECT_EQ(result.layers[1].op, "Relu");
+}
+
+/// x -> Conv -> Relu, which the graph passes make one node.
+Model fusedNetwork() {
+  Model model;
+  const TensorId x = model.addInput("x", {DType::Float32, {1, 3, 9, 9}});
+  const Tensor weights = *Tensor::onHost({DType::Float32, {4, 3, 3, 3}});
+  for (size_t i = 0; i < weights.data<float>().size(); ++i) weights.data<float>()[i] = std::sin(static_cast<float>(i));
+  const TensorId w = model.addConstant("w", weights);
+  const TensorId t = model.addNode("Conv", "t", {x, w})[0];
+  model.outputs = model.addNode("Relu", "y", {t});
+  return model;
+}
+
+TEST(ModelCompare, TensorsThatFusionRemovesAreCompared) {
+  const CaseResult result = *comparisonOf(fusedNetwork(), ops::builtinOps()).compareLayers();
+  EXPECT_EQ(result.status, CaseStatus::Pass) << result.reason;
+  ASSERT_EQ(result.layers.size(), 2u);
+  EXPECT_EQ(result.layers[0].op, "Conv");
+  EXPECT_EQ(result.note, "1 tensors with the graph passes too");
+}
+
+TEST(ModelCompare, APartBehindAFusedNodeIsCutOut) {
+  // Rounding departs from such a gate: first in the convolution.
+  ModelCompareOptions options{.nmseGate = 1e-30};
+  const CaseResult result = *comparisonOf(fusedNetwork(), ops::builtinOps(), options).compareLayers();
+  ASSERT_EQ(result.status, CaseStatus::Fail);
+  EXPECT_TRUE(result.layers[0].departs);
+  options.backend = "cpu", options.runtime = *createRuntime("cpu");
+  options.referenceBackend = "reference", options.referenceRuntime = *createRuntime("reference");
+  for (const char* tensor : {"t", "y"}) {
+    const auto part = bisectModel(fusedNetwork(), tensor, ops::builtinOps(), options);
+    ASSERT_TRUE(part) << part.error().message();
+    EXPECT_EQ(part->output, tensor);
+    EXPECT_FALSE(part->comparison.pass);
+  }
 }
 
 TEST(ModelCompare, NamesTheFirstOperatorThatDeparts) {
