@@ -19,17 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// With 5 against 5, the Mann-Whitney test cannot reach p < 0.01.
-constexpr size_t kLeastProcessRuns = 6;
-
-/// What one program's process runs measured.
-struct Figures {
-  std::map<std::string, std::vector<double>> values;  // "id\nbackend\nfigure" -> one per process run
-  std::set<std::string> software;                     // backends on software devices
-};
-
 /// InvalidArgument if the file's runs measured under other options than `given`.
-Status readFigures(const std::string& path, const std::vector<std::string>& given, Figures& figures) {
+Status readFigures(const std::string& path, const std::vector<std::string>& given, BenchFigures& figures) {
   reports::Results results;
   OPKIT_TRY(reports::readResults(path, results));
   const std::string expected = reports::deviceOptions(fmt::format("{}", fmt::join(given, " ")));
@@ -39,15 +30,15 @@ Status readFigures(const std::string& path, const std::vector<std::string>& give
   for (const std::string& note : reports::notesOf(results)) fmt::print(stderr, "op-harness: note: {}\n", note);
   for (const reports::CaseRecord* record : results.ofKind("bench"))
     for (const auto& [figure, timing] : record->times)
-      if (timing.min > 0)
-        figures.values[fmt::format("{}\n{}\n{}", record->id, record->backend, figure)].push_back(timing.min);
+      if (timing.min > 0) figures.add(record->id, record->backend, figure, timing.min, timing.cpu.value_or(0));
   for (const reports::DeviceRecord& device : results.devices)
     if (device.software) figures.software.insert(device.backend);
   return Status::ok();
 }
 
 /// One turn of one program; adds its measurements.
-Status takeTurn(const std::string& program, const std::string& id, const BaselineOptions& options, Figures& figures) {
+Status takeTurn(const std::string& program, const std::string& id, const BaselineOptions& options,
+                BenchFigures& figures) {
   const TemporaryFile results((fs::temp_directory_path() / fmt::format("op-harness-{}.jsonl", getpid())).string());
   std::error_code ignored;
   fs::remove(results.path(), ignored);
@@ -58,7 +49,8 @@ Status takeTurn(const std::string& program, const std::string& id, const Baselin
   return readFigures(results.path(), options.given, figures);
 }
 
-Status takeTurns(const std::vector<std::string>& ids, const BaselineOptions& options, Figures& base, Figures& now) {
+Status takeTurns(const std::vector<std::string>& ids, const BaselineOptions& options, BenchFigures& base,
+                 BenchFigures& now) {
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   Progress progress(ids.size() * options.rounds);
   for (const std::string& id : ids)
@@ -72,10 +64,32 @@ Status takeTurns(const std::vector<std::string>& ids, const BaselineOptions& opt
   return Status::ok();
 }
 
-std::string milli(double ns) { return fmt::format("{:.3g} us", ns / 1000); }
+std::string micro(double ns) { return fmt::format("{:.3g} us", ns / 1000); }
 
-int report(const Figures& base, const Figures& now, double threshold) {
-  Table table({"case", "backend", "figure", "baseline", "now", "ratio", "95 % interval", "p", "verdict"});
+}  // namespace
+
+void BenchFigures::add(const std::string& id, const std::string& backend, const std::string& figure, double wall,
+                       double cpu) {
+  const std::string key = fmt::format("{}\n{}\n{}", id, backend, figure);
+  values[key].push_back(wall);
+  if (cpu > 0) values[key + " cpu"].push_back(cpu);
+}
+
+std::string BusyMachine::note() const {
+  const MachineTimes now = machineTimes();
+  const double all = now.all() - before_.all();
+  const double others = now.busy + now.stolen - before_.busy - before_.stolen - (ownSeconds() - ownBefore_);
+  return noteOf(all > 0 ? others / all : 0);
+}
+
+std::string BusyMachine::noteOf(double othersShare) {
+  if (othersShare < 0.05) return "";
+  return fmt::format("other processes took {:.0f} % of the cores meanwhile: intervals are wide", 100 * othersShare);
+}
+
+int reportRatios(const BenchFigures& base, const BenchFigures& now, double threshold, const std::string& baseName,
+                 const std::string& nowName) {
+  Table table({"case", "backend", "figure", baseName, nowName, "ratio", "95 % interval", "p", "verdict"});
   size_t slower = 0, rows = 0;
   for (const auto& [key, runs] : now.values) {
     const auto other = base.values.find(key);
@@ -83,27 +97,20 @@ int report(const Figures& base, const Figures& now, double threshold) {
     ++rows;
     const RatioInterval interval = medianRatio(other->second, runs);
     const double p = mannWhitney(other->second, runs);
-    const bool enough = std::min(runs.size(), other->second.size()) >= kLeastProcessRuns;
-    const Change change = enough ? judge(p, interval, threshold) : Change::Same;
-    slower += change == Change::Slower;
+    const Judgement judgement = judge(p, interval, threshold, std::min(runs.size(), other->second.size()));
+    slower += judgement.change == Change::Slower;
     std::istringstream parts(key);
     std::string id, backend, figure;
     std::getline(parts, id), std::getline(parts, backend), std::getline(parts, figure);
-    table.add({id, backend, figure, milli(medianOf(other->second)), milli(medianOf(runs)),
+    table.add({id, backend, figure, micro(medianOf(other->second)), micro(medianOf(runs)),
                fmt::format("{:.3f}", interval.ratio), fmt::format("{:.3f} to {:.3f}", interval.low, interval.high),
-               fmt::format("{:.2g}", p),
-               !enough                    ? "insufficient data"
-               : change == Change::Same   ? "same"
-               : change == Change::Faster ? "faster"
-                                          : "SLOWER"});
+               fmt::format("{:.2g}", p), textOf(judgement)});
   }
   fmt::print("{}", table.toString());
   for (const std::string& backend : now.software) cautionOf(backend, true);
   if (rows == 0) fmt::print(stderr, "op-harness: nothing to compare: no case and figure is in both\n");
   return rows == 0 ? 3 : slower > 0 ? 1 : 0;
 }
-
-}  // namespace
 
 void cautionOf(const std::string& backend, bool isSoftware) {
   if (!isSoftware || backend != "vulkan") return;
@@ -115,7 +122,8 @@ void cautionOf(const std::string& backend, bool isSoftware) {
 Result<int> compareWithBaseline(const std::vector<std::string>& ids, const BaselineOptions& options) {
   if (access(options.baseline.c_str(), R_OK) != 0)
     return Status::invalidArgument("--baseline {}: expected an op-harness program or a results file", options.baseline);
-  Figures base, now;
+  BenchFigures base, now;
+  const BusyMachine busy;
   if (access(options.baseline.c_str(), X_OK) == 0 && !fs::is_directory(options.baseline)) {
     OPKIT_TRY(takeTurns(ids, options, base, now));
   } else {
@@ -125,7 +133,8 @@ Result<int> compareWithBaseline(const std::vector<std::string>& ids, const Basel
     for (const std::string& id : ids)
       for (size_t round = 0; round < options.rounds; ++round) OPKIT_TRY(takeTurn(self, id, options, now));
   }
-  return report(base, now, options.threshold);
+  if (const std::string note = busy.note(); !note.empty()) fmt::print("note: {}\n", note);
+  return reportRatios(base, now, options.threshold, "baseline", "now");
 }
 
 }  // namespace opkit::harness

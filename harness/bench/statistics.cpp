@@ -68,11 +68,28 @@ RatioInterval medianRatio(const std::vector<double>& a, const std::vector<double
   return interval;
 }
 
-Change judge(double p, const RatioInterval& interval, double threshold) {
-  if (p >= 0.01) return Change::Same;
-  if (interval.high < 1 - threshold) return Change::Faster;
-  if (interval.low > 1 + threshold) return Change::Slower;
-  return Change::Same;
+Judgement judge(double p, const RatioInterval& interval, double threshold, size_t runs) {
+  constexpr double kMostRuns = 1000;
+  if (runs < kLeastProcessRuns) return {.runs = kLeastProcessRuns};
+  if (p < 0.01 && interval.high < 1 - threshold) return {Change::Faster};
+  if (p < 0.01 && interval.low > 1 + threshold) return {Change::Slower};
+  if (interval.low >= 1 - threshold && interval.high <= 1 + threshold)
+    return {Change::Equal, std::max(1 - interval.low, interval.high - 1)};
+  // The interval narrows with the root of the runs, around the ratio, until it lies on one side of a limit.
+  const double distance = std::fabs(std::fabs(interval.ratio - 1) - threshold);
+  const double half = std::max(interval.high - interval.ratio, interval.ratio - interval.low);
+  const double needed = static_cast<double>(runs) * std::pow(half / std::max(distance, 1e-6), 2);
+  return {.runs = static_cast<size_t>(std::clamp(std::ceil(needed), static_cast<double>(runs + 1), kMostRuns))};
+}
+
+std::string textOf(const Judgement& judgement) {
+  switch (judgement.change) {
+    case Change::Faster: return "faster";
+    case Change::Slower: return "SLOWER";
+    case Change::Equal: return fmt::format("equal within {:.1f} %", 100 * judgement.within);
+    case Change::NotShown: break;
+  }
+  return fmt::format("not shown: about {} runs a side would", judgement.runs);
 }
 
 }  // namespace opkit::harness

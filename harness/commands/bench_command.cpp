@@ -18,7 +18,8 @@ struct BenchArguments {
   BackendOptions backend;
   CaseOptions cases;
   BenchOptions bench;
-  std::string kernel;  // empty: the first that takes the case
+  std::string kernel;   // empty: the first that takes the case
+  std::string against;  // compare `kernel` with this one
   std::string json;
   Shard shard;
   std::string baseline;
@@ -109,12 +110,72 @@ void addRoofline(CaseResult& result, const DevicePeaks& peaks) {
       if (figure == name) result.roofline = peaks.share(result.flops, result.bytes, timing.median());
 }
 
+/// One kernel of a comparison: the operators and cases that must run it.
+struct Contender {
+  OpRegistry registry;
+  Catalogue catalogue;
+  BenchFigures figures;
+
+  static Result<Contender> of(const std::string& kernel, const BenchArguments& options, const OpRegistry& registry,
+                              const Catalogue& catalogue) {
+    Contender made{registry, catalogue, {}};
+    OPKIT_ASSIGN(made.registry, forceKernel(kernel, options.backend.backends, registry, made.catalogue));
+    return made;
+  }
+};
+
+/// One turn of a kernel; false if it failed, which is printed.
+bool takeTurn(Contender& one, const Chosen& chosen, size_t group, const BackendLane& lane,
+              const BenchOptions& options) {
+  const PreparedGroup prepared = prepareGroup(one.catalogue.groups[group], one.registry);
+  const CaseResult result = benchCase(prepared, chosen.index, one.registry, lane.name, lane.runtime, options);
+  if (isFailure(result.status)) {
+    fmt::print("{}", failureBlock(result, ""));
+    return false;
+  }
+  for (const auto& [figure, timing] : result.times)
+    if (timing.min() > 0)
+      one.figures.add(result.id, result.backend, figure, timing.min(),
+                      timing.cpuSamples.empty() ? 0 : *std::ranges::min_element(timing.cpuSamples));
+  return true;
+}
+
+/// Two kernels of this program in turns, case by case, in one process.
+Result<int> compareKernels(const BenchArguments& options, const OpRegistry& registry, const Catalogue& catalogue) {
+  OPKIT_ASSIGN(Contender kernel, Contender::of(options.kernel, options, registry, catalogue));
+  OPKIT_ASSIGN(Contender against, Contender::of(options.against, options, registry, catalogue));
+  std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
+  options.shard.keepMine(chosen);
+  if (chosen.empty()) return nothingRan("no case was timed; see `op-harness list`");
+  OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(options.backend));
+  noteOldBuild();
+  const GracefulInterrupt graceful;
+  const BusyMachine busy;
+  Progress progress(chosen.size() * lanes.size() * options.rounds);
+  for (const BackendLane& lane : lanes) {
+    if (lane.runtime->device().software) kernel.figures.software.insert(lane.name);
+    for (const Chosen& c : chosen)
+      for (size_t round = 0; round < options.rounds && !interrupted(); ++round) {
+        progress.step(c.group->cases[c.index].op);
+        const auto group = static_cast<size_t>(c.group - catalogue.groups.data());
+        Contender& first = round % 2 == 0 ? against : kernel;
+        Contender& second = round % 2 == 0 ? kernel : against;
+        for (Contender* one : {&first, &second})
+          if (!takeTurn(*one, c, group, lane, options.bench)) return cli::kCheckFailed;
+      }
+  }
+  progress.clear();
+  if (const std::string note = busy.note(); !note.empty()) fmt::print("note: {}\n", note);
+  return reportRatios(against.figures, kernel.figures, options.threshold / 100, options.against, options.kernel);
+}
+
 Result<int> bench(const BenchArguments& options, const std::string& commandLine) {
   OpRegistry registry = plugins().registry();
   OPKIT_ASSIGN(Catalogue catalogue, loadCases(options.cases, registry));
   if (!options.kernel.empty()) {
     if (options.cases.ops.empty() && options.cases.id.empty() && options.cases.casesFile.empty())
       return Status::invalidArgument("--kernel {}: name operators with --op, --case or --cases", options.kernel);
+    if (!options.against.empty()) return compareKernels(options, registry, catalogue);
     OPKIT_ASSIGN(registry, forceKernel(options.kernel, options.backend.backends, registry, catalogue));
   }
   std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
@@ -221,11 +282,14 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
   CLI::Option* kernel = command->add_option(
       "--kernel", options->kernel,
       "Time this kernel (PROVIDER/KERNEL, as the table prints it) also where others come before it");
+  CLI::Option* against = command->add_option(
+      "--against", options->against, "Compare --kernel with this one, in turns in one process; the ratio is theirs");
+  against->needs(kernel)->excludes("--json");
   command->add_flag("--cold-cache", options->bench.coldCache, "Overwrite the processor's caches before every run");
   CLI::Option* baseline = command->add_option(
       "--baseline", options->baseline,
       "Compare with another op-harness program, run in turns with this one, or with a results file");
-  command->add_option("--rounds", options->rounds, "Run this many turns with the program of --baseline")
+  command->add_option("--rounds", options->rounds, "Run this many turns with --baseline or --against")
       ->capture_default_str()
       ->check(cli::wholeNumber(1, 1000));
   command->add_option("--threshold", options->threshold, "Ignore changes below this percentage")
@@ -234,6 +298,7 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
   addShard(*command, options->shard, "the cases that are timed");
   options->roof.add(*command, baseline);
   kernel->excludes(command->get_option("--roof"));
+  baseline->excludes(against);
   command->footer(
       "Times are medians; the spread is the median deviation of \"execute\"; the JSON lines hold every sample.\n"
       "Without --case, bench times all shapes of the entries marked \"bench\" in the case files, or the largest case\n"
@@ -242,6 +307,7 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
       "  op-harness bench --op Conv,MatMul --backend cpu\n"
       "  op-harness bench --op Softmax --baseline ../main/build/release/bin/op-harness\n"
       "  op-harness bench --op MaxPool --backend cpu --kernel opkit/scalar\n"
+      "  op-harness bench --op MaxPool --backend cpu --kernel opkit/scalar --against opkit/rows\n"
       "  op-harness bench --roof --floor 0.05 --threads 1\n"
       "  op-harness bench --case 'Softmax{\"axis\":-1}/f32[256,1024]/normal/seed=7'");
   command->callback([options, command, &context] {
