@@ -51,12 +51,16 @@ Result<ParamBytes> paramsFromJson(const ParamsSchema& schema, const std::string&
   return ParamBytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
 }
 
-std::string paramsToJson(const ParamsSchema& schema, std::span<const uint8_t> bytes) {
-  if (bytes.empty() || !schema.verify) return "{}";
-  flatbuffers::Parser parser(jsonOptions());
+std::string paramsToJson(const ParamsSchema& schema, std::span<const uint8_t> bytes, bool withDefaults) {
+  if ((bytes.empty() && !withDefaults) || !schema.verify) return "{}";
+  flatbuffers::IDLOptions options = jsonOptions();
+  options.output_default_scalars_in_json = withDefaults;
+  flatbuffers::Parser parser(options);
   std::string text;
-  if (!parseSchema(parser, schema).isOk() || !flatbuffers::GenerateText(parser, bytes.data(), &text)) return "{?}";
-  return text;
+  if (!parseSchema(parser, schema).isOk()) return "{?}";
+  if (bytes.empty() && !parser.Parse("{}")) return "{?}";
+  const uint8_t* const data = bytes.empty() ? parser.builder_.GetBufferPointer() : bytes.data();
+  return flatbuffers::GenerateText(parser, data, &text) ? text : "{?}";
 }
 
 }  // namespace opkit

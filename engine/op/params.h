@@ -61,6 +61,6 @@ Status verifyParams(const ParamsSchema& schema, std::span<const uint8_t> bytes);
 /// Parses JSON such as {"axis": -1}; InvalidArgument carries FlatBuffers' own message.
 Result<ParamBytes> paramsFromJson(const ParamsSchema& schema, const std::string& json);
 /// Prints parameters as compact JSON with only the fields that are stored; "{}" for none.
-std::string paramsToJson(const ParamsSchema& schema, std::span<const uint8_t> bytes);
+std::string paramsToJson(const ParamsSchema& schema, std::span<const uint8_t> bytes, bool withDefaults = false);
 
 }  // namespace opkit

@@ -166,8 +166,19 @@ void Checker::checkAccuracy(Interpreter& interpreter, const PreparedCase& c, con
   result.check(accuracyName(c.description.lane),
                accuracy.pass ? Status::ok() : Status::internal("{}", accuracy.reason));
   checkOrSkip(result, "margin", compareMargin(c, result));
-  if (verdict.failed)
-    explain(def, c, *verdict.failed, fresh.outputs, {again, overOther ? &*overOther : nullptr}, result);
+  if (!verdict.failed || hunting_) return;
+  const VariantContext context{registry_, backend_, runtime_, c, fresh.outputs, fresh.alternatives};
+  if (deviceVariants_ && explainByTrace(
+                             c, [&] { return deviceVariants_->faultsIn(context, ""); }, result))
+    return;
+  std::optional<std::vector<Tensor>> overZero;
+  if (overOther) {
+    SessionConfig zeros = guarded();
+    zeros.poisonByte = 0;
+    if (auto outputs = runAgain(interpreter, c, zeros, runtime_)) overZero = *std::move(outputs);
+  }
+  const auto orNull = [](const auto& outputs) { return outputs ? &*outputs : nullptr; };
+  explain(def, c, *verdict.failed, fresh.outputs, {again, orNull(overOther), orNull(overZero)}, result);
 }
 
 /// Masks, other device classes and scripts are other kernels and other expected values.
@@ -317,6 +328,7 @@ std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
     noteWork(fmt::format("the walks of the group of {} on {}", first.description.id(), backend_));
     checkWalks(**interpreter, group, fresh, results);
     checkConstants(group, fresh, results);
+    checkSiblingsOf(group, fresh, results);
     checkCaches(**interpreter, group, fresh, results);
   }
   if (validationMessages() > messages) checkValidation(messages, results.front());
@@ -326,6 +338,8 @@ std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
   }
   for (size_t i = 0; i < results.size(); ++i) {
     CaseResult& result = results[i];
+    if (std::string cause = causeOf(result); result.diagnosis.empty() && !cause.empty() && !hunting_)
+      result.diagnosisKind = "mode", result.diagnosis = std::move(cause);
     // A script and stored values judge the oracle too.
     const bool isJudged = group.cases[i].second || !group.cases[i].description.expected.empty();
     if (!fresh[i].isOracle || isJudged || result.status != CaseStatus::Pass) continue;

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kThreadRounds = 4;
 constexpr std::array<size_t, 3> kThreads = {3, 4, 5};  // each case takes one
+constexpr int kTracedFailures = 5;                     // of an operator, per process
 
 }  // namespace
 
@@ -59,8 +60,30 @@ void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c,
   result.variantKernels.merge(others.onImages);
 }
 
+/// Traces the accesses of a failure, of the first few of each operator; true if that shows its cause.
+bool Checker::explainByTrace(const PreparedCase& c, const std::function<Status()>& faults, CaseResult& result) {
+  if (!result.diagnosis.empty() || !faults || ++traces_[c.description.op] > kTracedFailures) return false;
+  if (!runtimeOptions_ || runtimeOptions_->validation != Validation::Off) return false;
+  const Status found = faults();
+  if (found.isOk() || found.code() == StatusCode::Unsupported) return false;
+  result.diagnosisKind = "traced";
+  result.diagnosis = "the trace of its accesses shows " + found.message();
+  return true;
+}
+
+/// Looks into wrong outputs of another kernel, device class or alternative than the case's own.
+void Checker::explainWrong(const PreparedCase& c, const WrongRun& wrong, CaseResult& result) {
+  if (hunting_ || explainByTrace(c, wrong.faults, result)) return;
+  const OpDef& def = *registry_.find(c.description.op);
+  const Verdict verdict = compareAll(def, c, wrong.got, !onHost());
+  if (!verdict.failed) return;
+  const auto again = wrong.again();
+  explain(def, c, *verdict.failed, wrong.got, {.again = again ? &*again : nullptr}, result);
+}
+
 void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
-  const VariantContext context{registry_, backend_, runtime_, c, fresh.outputs, fresh.alternatives};
+  VariantContext context{registry_, backend_, runtime_, c, fresh.outputs, fresh.alternatives};
+  context.onWrong = [&](const WrongRun& wrong) { explainWrong(c, wrong, result); };
   result.check("shapes", checkFixedShapes(context));
   checkOrSkip(result, "batch", checkBatch(interpreter, context));
   if (deviceVariants_)
@@ -143,7 +166,7 @@ void Checker::checkKernel(const PreparedCase& c, CaseResult& result, const Fresh
 }
 
 /// The worst of the kernels that did not run; Unsupported if there are none.
-Status Checker::judgeProviders(const PreparedCase& c, const CaseResult& result, Others& others) {
+Status Checker::judgeProviders(const PreparedCase& c, CaseResult& result, Others& others) {
   OPKIT_ASSIGN(const auto backend, runtime_->createBackend(registry_, {.threads = 1}));
   std::set<std::pair<std::string, std::string>> kernels;
   for (const Creator& creator : backend->creators(*registry_.find(c.description.op)))
@@ -152,7 +175,7 @@ Status Checker::judgeProviders(const PreparedCase& c, const CaseResult& result, 
   if (kernels.empty()) return Status::unsupported("the operator has no other kernel");
   Status worst;
   for (const auto& [provider, kernel] : kernels) {
-    const Status status = checkProvider(c, provider, kernel, others);
+    const Status status = checkProvider(c, provider, kernel, result, others);
     const std::string name = kernelName(provider, kernel);
     const bool ended = status.code() == StatusCode::Unsupported;  // it accepted the case
     if (worst.isOk()) worst = ended ? Status::internal("{}: {}", name, status.message()) : status.withContext(name);
@@ -162,7 +185,7 @@ Status Checker::judgeProviders(const PreparedCase& c, const CaseResult& result, 
 
 /// Checks that the provider is within the bound, or departs from it as declared in the case file.
 Status Checker::checkProvider(const PreparedCase& c, const std::string& provider, const std::string& kernel,
-                              Others& others) {
+                              CaseResult& result, Others& others) {
   const auto found = c.description.departures.find(provider);
   const CaseDeparture* declared = found == c.description.departures.end() ? nullptr : &found->second;
   const bool required = declared && declared->required;
@@ -181,7 +204,16 @@ Status Checker::checkProvider(const PreparedCase& c, const std::string& provider
     return Status::internal("the declared departure is stale, the result is within the bound; declared because: {}",
                             declared->reason);
   if (verdict.total.pass) return Status::ok();
-  if (!declared) return Status::internal("{}", verdict.total.reason);
+  if (!declared) {
+    explainWrong(c,
+                 {ran.outputs,
+                  [&]() -> Result<std::vector<Tensor>> {
+                    OPKIT_ASSIGN(RigRun second, (*rig)->run(c.inputs));
+                    return std::move(second.outputs);
+                  }},
+                 result);
+    return Status::internal("{}", verdict.total.reason);
+  }
   if (declared->most > 0 && verdict.total.margin > declared->most)
     return Status::internal("departs by {:.3g} bounds, declared are at most {:.3g}: {}", verdict.total.margin,
                             declared->most, verdict.total.reason);

@@ -29,12 +29,49 @@ void explain(const OpDef& def, const PreparedCase& c, size_t output, const std::
     return list && output < list->size() ? &(*list)[output] : nullptr;
   };
   const Diagnosis found = diagnose({def, c.description, c.inputs, expected, output, got[output], tolerance,
-                                    at(others.again), at(others.overOther), at(others.previous)});
+                                    at(others.again), at(others.overOther), at(others.overZero), at(others.previous)});
   result.diagnosisKind = found.kind;
   result.diagnosis = found.text;
   std::vector<bool> wrong;
   compareTensor(expected[output], got[output], tolerance, &wrong);
   if (std::find(wrong.begin(), wrong.end(), true) != wrong.end()) result.map = errorMap(got[output].desc.shape, wrong);
+}
+
+std::string causeOf(const CaseResult& result) {
+  const bool repeats = !result.failed("repeat"), modes = result.failed("threads") || result.failed("recording");
+  if (!repeats && modes)
+    return "runs on the same data differ, in this Session and in others: a race between threads, or state that a run "
+           "leaves behind";
+  if (!repeats)
+    return "the first run is right, the next on the same data is not: an input is overwritten, an output is not "
+           "cleared, or a counter is not reset";
+  struct Row {
+    const char* subCheck;
+    const char* cause;
+  };
+  constexpr Row kRows[] = {
+      {"threads",
+       "another number of threads gives other bits: threads share an element, or the way in which work is "
+       "divided changes sums"},
+      {"recording",
+       "direct and indirect recording differ: a barrier between dispatches is missing, or a parameter was "
+       "recorded that a resize changes"},
+      {"clone", "a clone of the Session differs: it lacks a part of the kernel's state"},
+      {"aliased", "wrong only if the output is in the input's memory: an element is read after its place was written"},
+      {"offsets", "wrong only if tensors begin at odd addresses: the kernel assumes an alignment"},
+      {"batch", "the first of a batch differs alone and among others: an index or a parameter depends on the batch"},
+      {"shapes", "fixed and free extents differ: something is computed from the model's shapes, not from the tensors'"},
+      {"siblings",
+       "nodes that share constants get each other's: the name of a kept form (packed, uploaded) lacks a "
+       "parameter or an input on which it depends"},
+      {"caches", "a Runtime with empty caches differs: a cache's key lacks something on which its entry depends"},
+      {"constants",
+       "constants of several shapes differ from fresh ones: a kept constant's key lacks something on which "
+       "it depends"},
+  };
+  for (const Row& row : kRows)
+    if (result.failed(row.subCheck)) return row.cause;
+  return "";
 }
 
 }  // namespace opkit::harness

@@ -30,8 +30,12 @@ void checkOrSkip(CaseResult& result, const char* name, const Status& status);
 struct OtherRuns {
   const std::vector<Tensor>* again = nullptr;      // a second run
   const std::vector<Tensor>* overOther = nullptr;  // over other poison, if the second run gave the same
+  const std::vector<Tensor>* overZero = nullptr;   // over zeros, likewise
   const std::vector<Tensor>* previous = nullptr;   // of the shape before this one
 };
+
+/// A sentence about a failed sub-check that has no wrong values to look at; empty if its message says it.
+std::string causeOf(const CaseResult& result);
 
 /// Records why and where `output` is wrong.
 void explain(const OpDef& def, const PreparedCase& c, size_t output, const std::vector<Tensor>& got,

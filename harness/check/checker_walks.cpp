@@ -4,6 +4,7 @@
 
 #include "harness/check/checker_parts.h"
 #include "harness/check/constant_walk.h"
+#include "harness/check/sibling_check.h"
 #include "harness/check/walk.h"
 
 namespace opkit::harness {
@@ -89,6 +90,24 @@ void Checker::checkConstants(const PreparedGroup& group, const std::vector<Fresh
       skipAll(results[i], {"constants"}, "another case of its group walks");
     else
       checkOrSkip(results[i], "constants", walkConstants(group.cases[i], registry_, backend_, runtime_));
+  }
+}
+
+/// One case of a group has siblings: the others keep the same constants.
+void Checker::checkSiblingsOf(const PreparedGroup& group, const std::vector<Fresh>& fresh,
+                              std::vector<CaseResult>& results) {
+  bool done = false;
+  for (size_t i = 0; i < fresh.size(); ++i) {
+    if (!fresh[i].ran) continue;
+    if (fresh[i].isOracle)
+      skipAll(results[i], {"siblings"}, "the kernel is the oracle: it keeps no constants");
+    else if (results[i].status == CaseStatus::Fail)
+      skipAll(results[i], {"siblings"}, "the case fails alone");
+    else if (std::exchange(done, true))
+      skipAll(results[i], {"siblings"}, "another case of its group has siblings");
+    else
+      checkOrSkip(results[i], "siblings",
+                  checkSiblings({registry_, backend_, runtime_, group.cases[i], fresh[i].outputs, 0}));
   }
 }
 

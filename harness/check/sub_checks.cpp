@@ -18,9 +18,10 @@ bool isAccounted(const CaseResult& result, const std::string& name) {
 }  // namespace
 
 const std::vector<std::string>& subChecksOf(const std::string& backend) {
-  static const std::vector<std::string> common = {
-      "placement", "independence", "counters", "canary",    "poison", "accuracy", "margin",  "repeat",   "clone",
-      "reuse",     "resize",       "shapes",   "constants", "batch",  "inputs",   "aliased", "rounding", "hidden"};
+  static const std::vector<std::string> common = {"placement", "independence", "counters",  "canary",  "poison",
+                                                  "accuracy",  "margin",       "repeat",    "clone",   "reuse",
+                                                  "resize",    "shapes",       "constants", "batch",   "inputs",
+                                                  "aliased",   "rounding",     "hidden",    "siblings"};
   static const auto with = [](std::vector<std::string> list, std::initializer_list<const char*> more) {
     list.insert(list.end(), more.begin(), more.end());
     return list;

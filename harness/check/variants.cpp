@@ -166,20 +166,25 @@ static const std::string& builtShaderTree() {
 }
 #endif
 
-Status DeviceVariants::trace([[maybe_unused]] const VariantContext& context, [[maybe_unused]] const std::string& name) {
+Status DeviceVariants::faultsIn([[maybe_unused]] const VariantContext& context,
+                                [[maybe_unused]] const std::string& name,
+                                [[maybe_unused]] std::vector<Tensor>* outputs) {
 #ifdef OPKIT_HAS_VULKAN
-  for (const Variant& variant : allOf(context.runtime)) {
-    if (variant.name != name) continue;
-    std::vector<Tensor> outputs;
-    const SanitizerParts parts{.race = true, .bounds = true, .init = true};
-    const Status faults =
-        sanitizeCase(context.at, context.registry, vulkan::asVulkan(variant.runtime), parts,
-                     {.source = builtShaderTree(), .storage = variant.config.storage, .outputs = &outputs});
-    if (!faults.isOk()) return faults.withContext(name);
-    return judge(context, name, outputs);
-  }
+  std::vector<Variant> variants = allOf(context.runtime);
+  variants.push_back({"", context.runtime, {.backend = "vulkan"}});
+  for (const Variant& variant : variants)
+    if (variant.name == name)
+      return sanitizeCase(context.at, context.registry, vulkan::asVulkan(variant.runtime),
+                          {.race = true, .bounds = true, .init = true},
+                          {.source = builtShaderTree(), .storage = variant.config.storage, .outputs = outputs});
 #endif
   return Status::unsupported("there is no {}", name);
+}
+
+Status DeviceVariants::trace(const VariantContext& context, const std::string& name) {
+  std::vector<Tensor> outputs;
+  const Status faults = faultsIn(context, name, &outputs);
+  return faults.isOk() ? judge(context, name, outputs) : faults.withContext(name);
 }
 
 std::optional<DeviceVariants::Variant> DeviceVariants::withShortLoops([[maybe_unused]] const VariantContext& context) {
@@ -201,8 +206,12 @@ Status DeviceVariants::check(Interpreter& interpreter, const VariantContext& con
   if (auto shortLoops = withShortLoops(context)) variants.push_back(*std::move(shortLoops));
   for (const Variant& variant : variants) {
     SessionFacts facts;
-    const auto outputs = runSession(interpreter, variant.config, variant.runtime, context.at, &facts);
-    OPKIT_TRY(judge(context, variant.name, outputs));
+    const auto run = [&] { return runSession(interpreter, variant.config, variant.runtime, context.at, &facts); };
+    const auto outputs = run();
+    const Status status = judge(context, variant.name, outputs);
+    if (!status.isOk() && outputs && context.onWrong)
+      context.onWrong({*outputs, run, [&] { return faultsIn(context, variant.name); }});
+    OPKIT_TRY(status);
     if (ran && outputs && !outputs->empty() && !facts.kernel.empty()) ran->insert(facts.kernel);
   }
   return checkAlternatives(interpreter, context);
@@ -226,8 +235,11 @@ Status DeviceVariants::checkAlternatives(Interpreter& interpreter, const Variant
   size_t& count = facts.alternatives;
   for (size_t i = context.alternatives > 1 || !varies ? 0 : 1; count > 1 && i < count; ++i) {
     const SessionConfig config{.backend = context.backend, .alternative = i};
-    const auto outputs = runSession(interpreter, config, context.runtime, context.at, &facts);
-    OPKIT_TRY(judge(context, fmt::format("alternative {} of {}", i, count), outputs));
+    const auto run = [&] { return runSession(interpreter, config, context.runtime, context.at, &facts); };
+    const auto outputs = run();
+    const Status status = judge(context, fmt::format("alternative {} of {}", i, count), outputs);
+    if (!status.isOk() && outputs && context.onWrong) context.onWrong({*outputs, run});
+    OPKIT_TRY(status);
   }
   return Status::ok();
 }

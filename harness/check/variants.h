@@ -1,11 +1,19 @@
 // Variants: one case under every choice that a device or a session could make differently. Parts of `check`.
 #pragma once
 
+#include <functional>
 #include <set>
 
 #include "harness/check/prepared.h"
 
 namespace opkit::harness {
+
+/// Outputs that another choice gave and that are wrong, and how to look further.
+struct WrongRun {
+  const std::vector<Tensor>& got;
+  std::function<Result<std::vector<Tensor>>()> again;  // the same choice in a new Session
+  std::function<Status()> faults = nullptr;            // see DeviceVariants::faultsIn; null: not traced
+};
 
 /// A case that was checked on a fresh Session.
 struct VariantContext {
@@ -13,8 +21,9 @@ struct VariantContext {
   const std::string& backend;
   std::shared_ptr<Runtime> runtime;
   const PreparedCase& at;
-  const std::vector<Tensor>& outputs;  // of a fresh Session
-  size_t alternatives = 0;             // among which the kernel chose there
+  const std::vector<Tensor>& outputs;                      // of a fresh Session
+  size_t alternatives = 0;                                 // among which the kernel chose there
+  std::function<void(const WrongRun&)> onWrong = nullptr;  // of outputs outside the bound
 };
 
 /// Another team, tile or order may add the terms of an element, with other roundings.
@@ -57,11 +66,13 @@ class DeviceVariants {
   /// Traces every access of the case in the variant of this name, for races, bounds and reads of what nothing wrote,
   /// and compares the values. Internal lists the faults. Unsupported if it cannot be traced there.
   Status trace(const VariantContext& context, const std::string& variant);
+  /// The faults of the accesses alone; "" is the device as it is. Fills `outputs`, if given.
+  Status faultsIn(const VariantContext& context, const std::string& variant, std::vector<Tensor>* outputs = nullptr);
 
  private:
   static Status judge(const VariantContext& context, const std::string& name,
                       const Result<std::vector<Tensor>>& outputs);
-  static Status checkAlternatives(Interpreter& interpreter, const VariantContext& context);
+  Status checkAlternatives(Interpreter& interpreter, const VariantContext& context);
   /// The device as it is, with a limit of loops that depends on the case: kernels that can divide their work among
   /// dispatches do, at another place in each case. None on the host.
   std::optional<Variant> withShortLoops(const VariantContext& context);

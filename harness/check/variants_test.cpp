@@ -113,6 +113,7 @@ TEST(Variants, EveryKernelOfAProviderMustAgree) {
   EXPECT_EQ(result.kernel, "first");
   EXPECT_TRUE(result.failed("providers"));
   EXPECT_NE(result.reason.find("faulty/second"), std::string::npos) << result.reason;
+  EXPECT_FALSE(result.diagnosis.empty());
 }
 
 #ifdef OPKIT_HAS_VULKAN
@@ -138,6 +139,8 @@ void expectVariant(const OpRegistry& registry, const char* name) {
   EXPECT_EQ(result.provider, "broken") << result.reason;
   EXPECT_TRUE(result.failed("variants")) << result.reason;
   EXPECT_NE(result.reason.find(name), std::string::npos) << result.reason;
+  EXPECT_FALSE(result.diagnosis.empty()) << "a failure of a variant is explained like any other";
+  EXPECT_FALSE(result.map.empty());
 }
 
 TEST(Variants, AKernelThatIsWrongInAnotherDeviceClassIsCaught) {

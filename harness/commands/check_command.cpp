@@ -29,6 +29,7 @@
 #include "harness/commands/oracle_option.h"
 #include "harness/commands/second_opinion.h"
 #include "harness/run/build_facts.h"
+#include "harness/run/failure_causes.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/reports.h"
 #include "harness/run/terminal.h"
@@ -37,8 +38,9 @@
 namespace opkit::harness {
 namespace {
 
-// Blocks printed per operator and backend; the JSON lines hold every failure.
+// Blocks printed per operator and backend, one of each cause; the JSON lines hold every failure.
 constexpr size_t kBlocksPerOperator = 5;
+constexpr size_t kMostCauses = 12;  // operators in the summary of causes
 // A worker keeps pipelines, compiled shaders and packed weights of what it checked.
 constexpr size_t kLargestWorker = size_t{640} << 20;
 // Failing groups that run again, unless their failures are written as expectations.
@@ -360,7 +362,8 @@ class CheckRun {
   void record(CaseRecord one, std::string block, const std::set<std::string>& variantKernels = {}) {
     CheckTally& tally = totals_.tallyOf(one);
     const bool failed = isUnexpectedFailure(one);
-    if (failed && tally.blocks < kBlocksPerOperator) addOpinion(one, block);
+    const bool isShown = failed && causes_.add(one) && tally.blocks < kBlocksPerOperator;
+    if (isShown) addOpinion(one, block);
     file_.write(one);
     noteDuration(one);
     account_.add(one);
@@ -372,7 +375,9 @@ class CheckRun {
       blocks_.push_back(block);
     }
     if (failed) {
-      if (++tally.blocks <= kBlocksPerOperator) fmt::print("{}", block);
+      ++tally.failures;
+      tally.blocks += isShown;
+      if (isShown) fmt::print("{}", block);
       std::fflush(stdout);  // as it comes, also into a pipe
       if (one.rerun != CaseStatus::Pass && tally.lasting++ == 0) firstFailures_.push_back(one);
     } else if (options_.verbose) {
@@ -499,9 +504,9 @@ class CheckRun {
     recordUnmetMargins();
     recordStaleLines();
     for (const auto& [key, tally] : totals_.tallies())
-      if (tally.blocks > kBlocksPerOperator)
-        fmt::print("{} more failures of {} on {}; --op, --filter and --json show them\n",
-                   tally.blocks - kBlocksPerOperator, key.first, key.second);
+      if (tally.failures > tally.blocks)
+        fmt::print("{} more failures like these of {} on {}; --json has them all\n", tally.failures - tally.blocks,
+                   key.first, key.second);
     totals_.printTable();
     if (options_.subChecks) account_.printSubChecks();
     account_.addTo(file_.summary());
@@ -520,6 +525,7 @@ class CheckRun {
     }
     printExpectations();
     printMarginHints();
+    fmt::print("{}", causes_.summary(kMostCauses));
     if (writer_ && !interrupted()) OPKIT_TRY(printWritten(*writer_));
     totals_.print(isOld_);
     bool failed = totals_.failures() > 0;
@@ -587,6 +593,7 @@ class CheckRun {
   std::optional<Reruns> reruns_;  // once the cases are known
   std::optional<Hangs> hangs_;
   CheckTotals totals_;
+  FailureCauses causes_;
   std::set<std::string> lesser_;  // backends of devices that do not run all kernels
   std::vector<std::string> staleLines_;
   std::vector<std::pair<CheckUnit, JobOutcome>> crashed_;

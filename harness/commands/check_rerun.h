@@ -37,7 +37,7 @@ class Reruns {
   size_t most_, asked_ = 0;
 };
 
-/// "  rerun    passed when run again: a flake\n" for the block of a failure.
+/// "  rerun    passed when run again: it comes and goes (...)\n" for the block of a failure.
 std::string rerunText(CaseStatus again);
 
 }  // namespace opkit::harness

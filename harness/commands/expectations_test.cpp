@@ -149,7 +149,7 @@ TEST_F(ProgramExpectations, AFailureRunsAgainAndItsFirstResultStays) {
   EXPECT_EQ(caseLine(kFailing)["rerun"], "fail");
   const Ran once = check("once:" + folder_ + "/computed", "--save " + folder_ + "/capsules");
   EXPECT_EQ(once.code, 1) << once.text;
-  expectPart(once, "  rerun    passed when run again: a flake\n");
+  expectPart(once, "  rerun    passed when run again: it comes and goes");
   EXPECT_EQ(once.text.find("capsule "), std::string::npos) << "nothing that passes now can be shrunk: " << once.text;
   EXPECT_EQ(caseLine(kFailing)["status"], "fail");
   EXPECT_EQ(caseLine(kFailing)["rerun"], "pass");

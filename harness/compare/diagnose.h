@@ -24,6 +24,7 @@ struct Evidence {
   Tolerance tolerance;
   const Tensor* again = nullptr;      // output of a second run
   const Tensor* overOther = nullptr;  // output of a run over other poison, if the run repeats
+  const Tensor* overZero = nullptr;   // output of a run over zeros
   const Tensor* previous = nullptr;   // if a fresh kernel is right here: this one's previous output, at another shape
 };
 

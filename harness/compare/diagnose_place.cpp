@@ -20,7 +20,7 @@ class Places {
   }
 
   std::optional<Diagnosis> find() const {
-    if (total_ == 0 || wrong_.size() < 2) return std::nullopt;
+    if (total_ < 2 || wrong_.size() < 3) return std::nullopt;  // one element is in many places
     if (auto found = edges()) return found;
     if (auto found = slices()) return found;
     if (auto found = tails()) return found;
@@ -52,7 +52,7 @@ class Places {
       if (last < 2) continue;
       if (fits([&](const auto& at) { return at[d] == last; }))
         return Diagnosis{"edge",
-                         fmt::format("only the last index of axis {} is wrong (an edge: off by one in a bound)", d)};
+                         fmt::format("only the last index of axis {} is wrong (an edge: its bound, its padding)", d)};
       if (fits([&](const auto& at) { return at[d] == 0; }))
         return Diagnosis{"edge", fmt::format("only index 0 of axis {} is wrong (an edge: the first step)", d)};
     }

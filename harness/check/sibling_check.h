@@ -1,0 +1,14 @@
+// Siblings: nodes that share constants in one Session. Kernels keep constants in packed or uploaded forms, found by the
+// constant and a name; a name that lacks a parameter, or another constant, gives one node the form of another.
+#pragma once
+
+#include "harness/check/variants.h"
+
+namespace opkit::harness {
+
+/// The case's node beside nodes of the same constants with one parameter changed, and with one constant changed: each
+/// must be within the bounds of its oracle. Unsupported if no input is a constant that a kernel may keep, or no
+/// alteration is accepted.
+Status checkSiblings(const VariantContext& context);
+
+}  // namespace opkit::harness

@@ -1,0 +1,75 @@
+#include "harness/run/failure_causes.h"
+
+#include <array>
+#include <cctype>
+
+namespace opkit::harness {
+namespace {
+
+constexpr size_t kShapeLength = 80;
+
+/// The message without numbers, and without the walk in front of it.
+std::string shapeOf(const std::string& message) {
+  std::string text;
+  for (const char c : message)
+    if (const bool isDigit = std::isdigit(static_cast<unsigned char>(c)); !isDigit)
+      text += c;
+    else if (text.empty() || text.back() != '#')
+      text += '#';
+  if (const size_t walk = text.rfind("]: "); walk != std::string::npos) text.erase(0, walk + 3);
+  return text.substr(0, kShapeLength);
+}
+
+std::string keyOf(const CaseRecord& one) {
+  const std::string kind = one.diagnosis ? one.diagnosis->kind : "";
+  const bool isKnown = !kind.empty() && kind != "unknown";
+  return fmt::format("{}|{}|{}|{}|{}", nameOf(one.status), one.provider + "/" + one.kernel, one.failedCheck, kind,
+                     isKnown ? "" : shapeOf(one.reason));
+}
+
+/// How much a diagnosis says: lines of a shader, a mistake that reproduces the values, a place, nothing.
+size_t rankOf(const CaseRecord& one) {
+  static constexpr std::array<std::string_view, 13> kPlaces = {"edge",      "slice", "tail", "lane",  "padding",
+                                                               "suffix",    "signs", "mode", "order", "neighbour",
+                                                               "precision", "half",  "nan"};
+  if (!one.diagnosis) return 3;
+  const std::string& kind = one.diagnosis->kind;
+  if (kind == "traced") return 0;
+  if (kind == "unknown") return 4;
+  return std::ranges::find(kPlaces, kind) == kPlaces.end() ? 1 : 2;
+}
+
+}  // namespace
+
+bool FailureCauses::add(const CaseRecord& one) {
+  OfOperator& of = operators_[{one.op, one.backend}];
+  ++of.failures;
+  const auto [found, isNew] = of.causes.try_emplace(keyOf(one), Cause{one});
+  ++found->second.failures;
+  return isNew;
+}
+
+std::string FailureCauses::summary(size_t most) const {
+  if (operators_.empty()) return "";
+  std::string text = "causes:\n";
+  size_t shown = 0;
+  for (const auto& [key, of] : operators_) {
+    if (shown++ == most) {
+      text += fmt::format("  and {} more operators and backends with failures\n", operators_.size() - most);
+      break;
+    }
+    const Cause* best = nullptr;
+    for (const auto& [name, cause] : of.causes)
+      if (!best || std::pair(rankOf(cause.first), best->failures) < std::pair(rankOf(best->first), cause.failures))
+        best = &cause;
+    const CaseRecord& one = best->first;
+    text +=
+        fmt::format("  {} on {}, {} failure{}{}: {}\n", key.first, key.second, of.failures, of.failures == 1 ? "" : "s",
+                    of.causes.size() == 1 ? "" : fmt::format(" of {} kinds", of.causes.size()),
+                    one.diagnosis && one.diagnosis->kind != "unknown" ? one.diagnosis->text : one.reason);
+    if (!one.repro.empty()) text += fmt::format("    {}\n", one.repro);
+  }
+  return text;
+}
+
+}  // namespace opkit::harness

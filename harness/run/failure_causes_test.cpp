@@ -1,0 +1,59 @@
+#include "harness/run/failure_causes.h"
+
+#include <gtest/gtest.h>
+
+namespace opkit::harness {
+namespace {
+
+CaseRecord failure(const std::string& op, const std::string& reason, const std::string& kind, const std::string& text) {
+  CaseRecord one;
+  one.op = op, one.backend = "vulkan", one.provider = "opkit", one.failedCheck = "accuracy";
+  one.status = CaseStatus::Fail, one.reason = reason, one.repro = "op-harness check --case '" + reason + "'";
+  if (!kind.empty()) one.diagnosis = {kind, text};
+  return one;
+}
+
+TEST(FailureCauses, OneMistakeIsShownOnce) {
+  FailureCauses causes;
+  EXPECT_EQ(causes.summary(5), "");
+  EXPECT_TRUE(causes.add(failure("Add", "3 of 20 wrong", "lane", "index % 4 == 3")));
+  EXPECT_FALSE(causes.add(failure("Add", "9 of 21 wrong", "lane", "index % 8 == 3")));
+  EXPECT_TRUE(causes.add(failure("Add", "1 of 20 wrong", "unknown", "")));
+  EXPECT_FALSE(causes.add(failure("Add", "17 of 20 wrong", "unknown", "")));
+  EXPECT_TRUE(causes.add(failure("Add", "17 of 20 never written", "unknown", "")));
+  EXPECT_TRUE(causes.add(failure("Mul", "3 of 20 wrong", "lane", "index % 4 == 3")));
+  CaseRecord other = failure("Add", "3 of 20 wrong", "lane", "");
+  other.kernel = "image";
+  EXPECT_TRUE(causes.add(other)) << "another kernel";
+}
+
+TEST(FailureCauses, WalksBeforeTheMessagePlayNoPart) {
+  FailureCauses causes;
+  EXPECT_TRUE(causes.add(failure("Add", "reuse: after f32[2] -> f32[3]: created 1 Execution", "", "")));
+  EXPECT_FALSE(causes.add(failure("Add", "reuse: after f32[2] -> f32[9] -> f32[3]: created 2 Execution", "", "")));
+  EXPECT_TRUE(causes.add(failure("Add", "reuse: after f32[2] -> f32[3]: allocated 1 buffer", "", "")));
+}
+
+TEST(FailureCauses, TheMostTellingComesIntoTheSummary) {
+  FailureCauses causes;
+  for (const char* reason : {"1 a", "2 a", "3 a"}) causes.add(failure("Add", reason, "unknown", ""));
+  causes.add(failure("Add", "tail", "tail", "only the last 3 are wrong"));
+  causes.add(failure("Add", "input", "input", "input 1 'b' is left out"));
+  const std::string summary = causes.summary(5);
+  EXPECT_EQ(summary,
+            "causes:\n  Add on vulkan, 5 failures of 3 kinds: input 1 'b' is left out\n    op-harness check --case "
+            "'input'\n");
+  causes.add(failure("Add", "race", "traced", "a race in lines 3 and 9"));
+  EXPECT_NE(causes.summary(5).find("a race in lines 3 and 9"), std::string::npos);
+}
+
+TEST(FailureCauses, TheSummaryHasAnEnd) {
+  FailureCauses causes;
+  for (const char* op : {"A", "B", "C"}) causes.add(failure(op, "x", "", ""));
+  const std::string summary = causes.summary(2);
+  EXPECT_NE(summary.find("and 1 more operators and backends"), std::string::npos) << summary;
+  EXPECT_EQ(summary.find("C on vulkan"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace opkit::harness
