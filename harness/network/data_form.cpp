@@ -12,7 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kFewIntegers = 64;
+constexpr size_t kFewIntegers = 64;                  // constants
+constexpr size_t kMostIndices = 1024;                // columns of indices have ranges of their own: GatherND
 constexpr int64_t kLargestBound = int64_t{1} << 62;  // a form's bounds pass through double
 
 /// Three digits if that stays inside: up for a lower bound, down for an upper one.
@@ -42,7 +43,9 @@ std::string integerForm(const OracleTensor& tensor, bool known) {
   const auto [low, high] = std::ranges::minmax(tensor.integer);
   if (low == high) return Json{{"value", low}}.dump();
   if (tensor.desc.dtype == DType::Bool) return "";
-  if (known && tensor.integer.size() <= kFewIntegers) return Json{{"values", tensor.integer}}.dump();
+  const bool isIndex = tensor.desc.dtype == DType::Int64 || tensor.desc.dtype == DType::Int32;
+  if (tensor.integer.size() <= (isIndex ? kMostIndices : known ? kFewIntegers : 0))
+    return Json{{"values", tensor.integer}}.dump();
   return Json{{"range", {std::max(low, -kLargestBound), std::min(high, kLargestBound)}}}.dump();
 }
 

@@ -78,11 +78,10 @@ class Collector {
     return Status::ok();
   }
 
-  /// Unsupported for control flow, values that are no numbers, and shapes that data decide.
+  /// Unsupported for control flow and values that are no numbers. Shapes that data decide are those of this run.
   Status checkKind(const ModelNode& node) const {
     const OpDef& def = *registry_.find(node.type);
     if (!node.subgraphs.empty()) return Status::unsupported("control flow");
-    if (flow_.shapesFromData(node)) return Status::unsupported("its shapes depend on data");
     for (const std::vector<TensorId>* tensors : {&node.inputs, &node.outputs})
       for (const TensorId tensor : *tensors) {
         const DType dtype = tensor ? named_.tensors[tensor].desc.dtype : DType::Float32;
