@@ -178,7 +178,8 @@ void Checker::checkAccuracy(Interpreter& interpreter, const PreparedCase& c, con
     if (auto outputs = runAgain(interpreter, c, zeros, runtime_)) overZero = *std::move(outputs);
   }
   const auto orNull = [](const auto& outputs) { return outputs ? &*outputs : nullptr; };
-  explain(def, c, *verdict.failed, fresh.outputs, {again, orNull(overOther), orNull(overZero)}, result);
+  explain(def, c, *verdict.failed, fresh.outputs,
+          {again, orNull(overOther), orNull(overZero), nullptr, knowsEnough(def.type)}, result);
 }
 
 /// Masks, other device classes and scripts are other kernels and other expected values.

@@ -35,7 +35,8 @@
 //   reuse       one kernel, resized over the group's shapes and back, gives the bits of a fresh kernel at each shape
 //   resize      the same walk on one Session, which creates and allocates nothing new when it returns to a shape. A
 //               group of one case walks through variations of it, which must pass the sub-checks above
-//   siblings    (cases with constants that a kernel may keep) nodes of one Session that share constants, but for one, or
+//   siblings    (cases with constants that a kernel may keep) nodes of one Session that share constants, but for one,
+//   or
 //               differ in one parameter, are each within the bounds
 //   constants   (composite operators) with all inputs but one as constants, a walk over five shapes or more gives the
 //   bits
@@ -154,6 +155,8 @@ class Checker {
   void checkTraced(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   void checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   void explainWrong(const PreparedCase& c, const WrongRun& wrong, CaseResult& result);
+  /// True after the first failures of an operator: further ones are explained by their values alone.
+  bool knowsEnough(const std::string& op);
   bool explainByTrace(const PreparedCase& c, const std::function<Status()>& faults, CaseResult& result);
   struct Walk;
   void addFurtherStops(Interpreter& interpreter, const PreparedGroup& group, Walk& walk, CaseResult& owner);
@@ -161,6 +164,7 @@ class Checker {
                   std::vector<CaseResult>& results);
   void checkConstants(const PreparedGroup& group, const std::vector<Fresh>& fresh, std::vector<CaseResult>& results);
   void checkSiblingsOf(const PreparedGroup& group, const std::vector<Fresh>& fresh, std::vector<CaseResult>& results);
+  Status siblingsOf(const PreparedCase& c, const Fresh& fresh);
   void recordKernelWalk(const Walk& walk, std::vector<CaseResult>& results);
   void recordWalk(const char* name, const Walk& walk, const std::vector<StopVerdict>& verdicts);
   void checkCaches(Interpreter& interpreter, const PreparedGroup& group, const std::vector<Fresh>& fresh,
@@ -177,7 +181,7 @@ class Checker {
   const RecordedMargins* margins_ = &RecordedMargins::builtin();
   HostileMemory hostileMemory_;  // a constant or kernel that is freed in use gives a wrong result
   bool hunting_ = false;
-  std::map<std::string, int> traces_;  // by operator, of failures
+  std::map<std::string, int> traces_, explained_;  // by operator, of failures
   uint64_t dispatches_ = 0;
 };
 

@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kThreadRounds = 4;
 constexpr std::array<size_t, 3> kThreads = {3, 4, 5};  // each case takes one
-constexpr int kTracedFailures = 5;                     // of an operator, per process
+constexpr int kExplainedFailures = 20;                 // of an operator and process, by imitation
+constexpr int kTracedFailures = 5;                     // likewise, by a trace
 
 }  // namespace
 
@@ -71,6 +72,8 @@ bool Checker::explainByTrace(const PreparedCase& c, const std::function<Status()
   return true;
 }
 
+bool Checker::knowsEnough(const std::string& op) { return ++explained_[op] > kExplainedFailures; }
+
 /// Looks into wrong outputs of another kernel, device class or alternative than the case's own.
 void Checker::explainWrong(const PreparedCase& c, const WrongRun& wrong, CaseResult& result) {
   if (hunting_ || explainByTrace(c, wrong.faults, result)) return;
@@ -78,7 +81,8 @@ void Checker::explainWrong(const PreparedCase& c, const WrongRun& wrong, CaseRes
   const Verdict verdict = compareAll(def, c, wrong.got, !onHost());
   if (!verdict.failed) return;
   const auto again = wrong.again();
-  explain(def, c, *verdict.failed, wrong.got, {.again = again ? &*again : nullptr}, result);
+  explain(def, c, *verdict.failed, wrong.got, {.again = again ? &*again : nullptr, .quick = knowsEnough(def.type)},
+          result);
 }
 
 void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh) {

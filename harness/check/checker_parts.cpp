@@ -28,8 +28,9 @@ void explain(const OpDef& def, const PreparedCase& c, size_t output, const std::
   const auto at = [&](const std::vector<Tensor>* list) {
     return list && output < list->size() ? &(*list)[output] : nullptr;
   };
-  const Diagnosis found = diagnose({def, c.description, c.inputs, expected, output, got[output], tolerance,
-                                    at(others.again), at(others.overOther), at(others.overZero), at(others.previous)});
+  const Diagnosis found =
+      diagnose({def, c.description, c.inputs, expected, output, got[output], tolerance, at(others.again),
+                at(others.overOther), at(others.overZero), at(others.previous), others.quick});
   result.diagnosisKind = found.kind;
   result.diagnosis = found.text;
   std::vector<bool> wrong;

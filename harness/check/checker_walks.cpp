@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "harness/cases/rng.h"
 #include "harness/check/checker_parts.h"
 #include "harness/check/constant_walk.h"
 #include "harness/check/sibling_check.h"
@@ -93,7 +94,8 @@ void Checker::checkConstants(const PreparedGroup& group, const std::vector<Fresh
   }
 }
 
-/// One case of a group has siblings: the others keep the same constants.
+/// One case of a group has siblings: the others keep the same constants. On a device also in one of its variants,
+/// another one for each case: kernels on images keep forms of their own.
 void Checker::checkSiblingsOf(const PreparedGroup& group, const std::vector<Fresh>& fresh,
                               std::vector<CaseResult>& results) {
   bool done = false;
@@ -106,9 +108,19 @@ void Checker::checkSiblingsOf(const PreparedGroup& group, const std::vector<Fres
     else if (std::exchange(done, true))
       skipAll(results[i], {"siblings"}, "another case of its group has siblings");
     else
-      checkOrSkip(results[i], "siblings",
-                  checkSiblings({registry_, backend_, runtime_, group.cases[i], fresh[i].outputs, 0}));
+      checkOrSkip(results[i], "siblings", siblingsOf(group.cases[i], fresh[i]));
   }
+}
+
+Status Checker::siblingsOf(const PreparedCase& c, const Fresh& fresh) {
+  const VariantContext context{registry_, backend_, runtime_, c, fresh.outputs, fresh.alternatives};
+  OPKIT_TRY(checkSiblings(context, {.backend = backend_}, runtime_));
+  if (!deviceVariants_) return Status::ok();
+  const std::vector<DeviceVariants::Variant> variants = deviceVariants_->allOf(runtime_);
+  const DeviceVariants::Variant& chosen = variants[hashText(c.description.id()) % variants.size()];
+  const Status status = checkSiblings(context, chosen.config, chosen.runtime);
+  if (status.isByDevice() || status.code() == StatusCode::Unsupported) return Status::ok();
+  return status.withContext(chosen.name);
 }
 
 /// Each case gets the first failure among its stops.

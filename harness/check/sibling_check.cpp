@@ -15,8 +15,12 @@ constexpr int64_t kMostElements = 1 << 14;  // of a larger case a smaller one of
 
 class Siblings {
  public:
-  explicit Siblings(const VariantContext& context)
-      : context_(context), at_(context.at), def_(*context.registry.find(context.at.description.op)) {}
+  Siblings(const VariantContext& context, const SessionConfig& config, std::shared_ptr<Runtime> runtime)
+      : context_(context),
+        config_(config),
+        runtime_(std::move(runtime)),
+        at_(context.at),
+        def_(*context.registry.find(context.at.description.op)) {}
 
   Status check() {
     OPKIT_TRY(canTell());
@@ -122,7 +126,7 @@ class Siblings {
       model.outputs.insert(model.outputs.end(), made.begin(), made.end());
     }
     OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), context_.registry));
-    OPKIT_ASSIGN(const auto session, interpreter->createSession({.backend = context_.backend}, context_.runtime));
+    OPKIT_ASSIGN(const auto session, interpreter->createSession(config_, runtime_));
     OPKIT_TRY(feed(*session, at_.description, at_.inputs));
     OPKIT_TRY(session->run());
     return copyOutputs(*session);
@@ -143,6 +147,8 @@ class Siblings {
   }
 
   const VariantContext& context_;
+  const SessionConfig& config_;
+  const std::shared_ptr<Runtime> runtime_;  // shared with its Sessions
   const PreparedCase& at_;
   const OpDef& def_;
   std::vector<Node> nodes_;
@@ -150,6 +156,9 @@ class Siblings {
 
 }  // namespace
 
-Status checkSiblings(const VariantContext& context) { return Siblings(context).check(); }
+Status checkSiblings(const VariantContext& context, const SessionConfig& config,
+                     const std::shared_ptr<Runtime>& runtime) {
+  return Siblings(context, config, runtime).check();
+}
 
 }  // namespace opkit::harness

@@ -8,7 +8,8 @@ namespace opkit::harness {
 
 /// The case's node beside nodes of the same constants with one parameter changed, and with one constant changed: each
 /// must be within the bounds of its oracle. Unsupported if no input is a constant that a kernel may keep, or no
-/// alteration is accepted.
-Status checkSiblings(const VariantContext& context);
+/// alteration is accepted. `config` and `runtime`: of the Session; the context's own, or those of a variant.
+Status checkSiblings(const VariantContext& context, const SessionConfig& config,
+                     const std::shared_ptr<Runtime>& runtime);
 
 }  // namespace opkit::harness

@@ -26,6 +26,7 @@ struct Evidence {
   const Tensor* overOther = nullptr;  // output of a run over other poison, if the run repeats
   const Tensor* overZero = nullptr;   // output of a run over zeros
   const Tensor* previous = nullptr;   // if a fresh kernel is right here: this one's previous output, at another shape
+  bool quick = false;                 // without the oracle's imitations, which may take seconds
 };
 
 struct Diagnosis {
