@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kMostUsers = 24;  // folders of operators; a file of the engine with more is a part of all
+
 /// The headers that a C++ file includes, by the file's path below the root.
 using Includes = std::map<std::string, std::set<std::string>>;
 
@@ -36,8 +38,10 @@ Includes includesIn(const std::string& root) {
 /// "ops/gemm/thin.h" for "ops/gemm/thin.cpp".
 std::string headerOf(const std::string& path) { return path.substr(0, path.rfind('.')) + ".h"; }
 
-/// The folders below ops/ that include the header, directly or through other headers; none if the engine does.
-std::optional<std::set<std::string>> foldersWith(const std::string& header, const Includes& includes) {
+/// The folders below ops/ that include the header, directly or through other headers; none if the engine does and
+/// `engineCounts`.
+std::optional<std::set<std::string>> foldersWith(const std::string& header, const Includes& includes,
+                                                 bool engineCounts = true) {
   std::set<std::string> folders, seen = {header};
   std::vector<std::string> open = {header};
   while (!open.empty()) {
@@ -45,7 +49,9 @@ std::optional<std::set<std::string>> foldersWith(const std::string& header, cons
     open.pop_back();
     for (const auto& [path, included] : includes) {
       if (!included.contains(next)) continue;
-      if (path.starts_with("engine/")) return std::nullopt;
+      const bool isEngine = path.starts_with("engine/");
+      if (isEngine && engineCounts) return std::nullopt;
+      if (isEngine) continue;
       folders.insert(path.substr(4, path.find('/', 4) - 4));
       const std::string own = headerOf(path);  // what a .cpp implements, others use
       if (includes.contains(own) && seen.insert(own).second) open.push_back(own);
@@ -53,6 +59,17 @@ std::optional<std::set<std::string>> foldersWith(const std::string& header, cons
   }
   return folders;
 }
+
+#ifdef OPKIT_HAS_VULKAN
+/// Those that run a shader of the engine: in the traced cases, or because they move data or are a loop.
+std::set<std::string> operatorsOnEngineShader(const std::string& shader, const OpRegistry& registry) {
+  std::set<std::string> operators = TracedCases::builtin().operatorsOf(shader);
+  for (const OpDef* def : registry.all())
+    if ((shader.starts_with("raster/") && def->lower) || (shader.starts_with("loop/") && def->loop))
+      operators.insert(def->type);
+  return operators;
+}
+#endif
 
 }  // namespace
 
@@ -105,7 +122,15 @@ std::set<std::string> operatorsOfFiles(const std::vector<std::string>& paths, co
 #ifdef OPKIT_HAS_VULKAN
       for (const EditedFile& file : editedFiles(root, {path}))
         for (const std::string& shader : file.shaders)
-          if (!addUsers("shaders/" + shader + ".h")) operators.merge(TracedCases::builtin().operatorsOf(shader));
+          if (!addUsers("shaders/" + shader + ".h")) operators.merge(operatorsOnEngineShader(shader, registry));
+    } else if (path.starts_with("engine/backend/vulkan/")) {
+      // Code of the engine that dispatches shaders. Of other code of the engine every operator is a user.
+      for (const std::string& header : headersIn((fs::path(root) / path).string()))
+        if (header.starts_with("shaders/"))
+          operators.merge(operatorsOnEngineShader(header.substr(8, header.rfind('.') - 8), registry));
+      if (includes.empty()) includes = includesIn(root);
+      const auto users = foldersWith(headerOf(path), includes, false);
+      if (users->size() <= kMostUsers) folders.insert(users->begin(), users->end());
 #endif
     } else if (const size_t end = path.find('/', 4); path.starts_with("ops/") && end != std::string::npos) {
       folders.insert(path.substr(4, end - 4));

@@ -21,8 +21,9 @@ std::vector<std::string> operatorsOf(const std::string& shader, const std::strin
 std::vector<std::string> uncommittedFiles(const std::string& root);
 
 /// The operators whose kernels or cases these paths are part of: files of their folders but tests, what those include,
-/// and shaders; of shaders that the engine runs for any operator, those whose traced cases run them. Other files of the
-/// engine are part of every operator and count for none.
+/// and shaders. Of shaders that the engine runs for any operator, and of its code that dispatches them: the operators
+/// whose traced cases run them, that move data (raster), or that are loops. Other files of the engine are part of every
+/// operator and count for none.
 std::set<std::string> operatorsOfFiles(const std::vector<std::string>& paths, const std::string& root,
                                        const OpRegistry& registry);
 
