@@ -26,6 +26,7 @@ class Places {
     if (auto found = tails()) return found;
     if (auto found = lanes()) return found;
     if (auto found = border()) return found;
+    if (auto found = laterBlocks()) return found;
     return suffix();
   }
 
@@ -33,7 +34,7 @@ class Places {
   using Inside = std::function<bool(const DimVector&)>;
 
   /// True if all wrong elements are inside, most of the inside is wrong, and there is an outside.
-  bool fits(const Inside& inside) const {
+  bool fits(const Inside& inside, double coverage = kCoverage) const {
     int64_t within = 0, covered = 0;
     size_t i = 0;
     forEachIndex(shape_, [&](const DimVector& at) {
@@ -43,7 +44,7 @@ class Places {
       ++i;
     });
     return covered == total_ && within < static_cast<int64_t>(wrong_.size()) &&
-           static_cast<double>(covered) >= kCoverage * static_cast<double>(within);
+           static_cast<double>(covered) >= coverage * static_cast<double>(within);
   }
 
   std::optional<Diagnosis> edges() const {
@@ -106,6 +107,26 @@ class Places {
         return Diagnosis{"padding", fmt::format("only the outer {} rows and columns of the last two axes are wrong: "
                                                 "what padding contributes is wrong",
                                                 width)};
+    return std::nullopt;
+  }
+
+  /// All rows from a multiple of eight on. Results that are right by chance, as clamped ones, are many there.
+  std::optional<Diagnosis> laterBlocks() const {
+    constexpr double kSeen = 0.6;
+    for (size_t d = shape_.size(); d-- > 0;) {
+      int64_t first = shape_[d];
+      size_t i = 0;
+      forEachIndex(shape_, [&](const DimVector& at) {
+        if (wrong_[i++]) first = std::min(first, at[d]);
+      });
+      if (first < 8 || first % 8 != 0 || !fits([&](const auto& at) { return at[d] >= first; }, kSeen)) continue;
+      int64_t block = 8;
+      while (first % (2 * block) == 0) block *= 2;
+      return Diagnosis{"suffix",
+                       fmt::format("only elements from index {} of axis {} on are wrong, a multiple of {}: what "
+                                   "comes behind the first blocks",
+                                   first, d, block)};
+    }
     return std::nullopt;
   }
 

@@ -257,6 +257,12 @@ const std::vector<Row> kRows = {
      [](OracleTensor& y) {
        each(y, [](const auto& at, double& v) { v += at[0] == 1 ? 1.0 + 0.1 * double(at[1]) : 0; });
      }},
+    {"suffix", "later_blocks_of_rows", "Add/f32[3,100],f32[3,100]/normal/seed=7",
+     [](OracleTensor& y) {
+       each(y, [](const auto& at, double& v) {
+         v += at[1] >= 64 && at[1] % 4 != 1 ? 1.0 + 0.1 * double(at[1] + 7 * at[0]) : 0;
+       });
+     }},
     {"precision", "f16_rounding", "Add/f16[6,20],f16[6,20]/normal/seed=7",
      [](OracleTensor& y) { each(y, [](const auto& at, double& v) { v *= at[1] % 3 == 1 ? 1.0015 : 1; }); }},
     {"specials", "specials", "Add/f32[40],f32[40]/specials/seed=7",
