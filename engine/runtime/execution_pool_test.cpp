@@ -108,7 +108,8 @@ TEST_F(ExecutionPoolTest, SaysWhyItMadeAnExecution) {
   const Origin moves{.regions = RegionList{{contiguousRegion(0, 0, 0, 4)}}};
   expectPart(why(moves, {.regions = RegionList{{contiguousRegion(0, 1, 0, 4)}}}), "regions differ");
   const TensorDesc desc{DType::Float32, {1000}};
-  expectPart(why({.constant = *Tensor::onHost(desc)}, {.constant = *Tensor::onHost(desc)}), "memory of constants differ");
+  expectPart(why({.constant = *Tensor::onHost(desc)}, {.constant = *Tensor::onHost(desc)}),
+             "memory of constants differ");
   pool_.trim(0);
   static_cast<void>(take({}));
   expectPart(pool_.lastMade(), "none was kept");

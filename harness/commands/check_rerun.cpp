@@ -27,7 +27,8 @@ Result<std::optional<Rerun>> Reruns::run(const CheckUnit& unit) {
 }
 
 std::string rerunText(CaseStatus again) {
-  if (again == CaseStatus::Pass) return "  rerun    passed when run again: it comes and goes (a race, or memory that nobody wrote)\n";
+  if (again == CaseStatus::Pass)
+    return "  rerun    passed when run again: it comes and goes (a race, or memory that nobody wrote)\n";
   return fmt::format("  rerun    failed again{}\n",
                      again == CaseStatus::Fail ? "" : fmt::format(" ({})", reports::nameOf(again)));
 }
