@@ -1,5 +1,7 @@
 #include "harness/bench/statistics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 

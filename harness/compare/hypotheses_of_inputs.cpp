@@ -94,7 +94,7 @@ void Imitator::indices() {
              [=](DimVector& at) { at[d] = std::clamp<int64_t>(at[d] + step, 0, last); });
       read("index", fmt::format("is read one element late along axis {}, and around its end", d),
            [=](DimVector& at) { at[d] = at[d] == last ? 0 : at[d] + 1; });
-      for (const int64_t width : {2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024}) {
+      for (const int64_t width : {2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128, 256, 512, 1024}) {
         if (shape[d] <= width) break;
         read("index", fmt::format("is read at index % {} of axis {}", width, d),
              [=](DimVector& at) { at[d] %= width; });
