@@ -18,6 +18,10 @@ void addFailures(const CaseResult& at, const std::string& where, CaseResult& own
   for (const SubCheck& sub : at.subChecks) {
     if (sub.ok || sub.name == "specials" || (sub.name == "accuracy" && !byElement)) continue;
     if (at.status == CaseStatus::Fail) owner.check(sub.name, Status::internal("{}: {}", where, sub.message));
+    if (!owner.diagnosis.empty() || at.diagnosis.empty()) continue;
+    owner.diagnosisKind = at.diagnosisKind;
+    owner.diagnosis = at.diagnosis;
+    owner.map = at.map;
   }
 }
 

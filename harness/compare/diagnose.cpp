@@ -38,10 +38,10 @@ class Doctor {
   Diagnosis diagnose() {
     if (got_.size() != want_.size() || failures_ == 0) return {"unknown", "no element is wrong by itself"};
     for (const auto step :
-         {&Doctor::race, &Doctor::accumulated, &Doctor::unwritten, &Doctor::stale, &Doctor::specials,
-          &Doctor::transposed, &Doctor::clamped, &Doctor::saturated, &Doctor::scaled, &Doctor::imitated,
-          &Doctor::shifted, &Doctor::repeated, &Doctor::neighbours, &Doctor::reordered, &Doctor::otherElements,
-          &Doctor::rounded, &Doctor::place, &Doctor::signs, &Doctor::precision})
+         {&Doctor::race, &Doctor::accumulated, &Doctor::unwritten, &Doctor::stale, &Doctor::specials, &Doctor::clamped,
+          &Doctor::saturated, &Doctor::scaled, &Doctor::imitated, &Doctor::transposed, &Doctor::shifted,
+          &Doctor::repeated, &Doctor::neighbours, &Doctor::reordered, &Doctor::otherElements, &Doctor::rounded,
+          &Doctor::place, &Doctor::signs, &Doctor::precision})
       if (auto found = (this->*step)()) return *found;
     return {"unknown", fmt::format("no simple explanation fits; {}", extent())};
   }
@@ -336,6 +336,7 @@ class Doctor {
 
   /// Right and wrong values are elements of an input: one was chosen, another should have been.
   Found otherElements() {
+    if (bitsOf(e_.got.desc.dtype) < 16) return {};  // an input holds most values of the type
     std::set<double> distinct;
     for (size_t i = 0; i < wrong_.size(); ++i)
       if (wrong_[i]) distinct.insert(got_[i]);

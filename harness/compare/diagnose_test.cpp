@@ -59,6 +59,8 @@ const char* const kPadded =
     R"(ConvInteger{"pads":[1,1,1,1]}/u8[1,3,6,7],u8[4,3,3,3],u8[]/normal/seed=7/data=[{"range":[0,255]},{"range":[0,255]},{"value":7}])";
 const char* const kPerChannel =
     R"(DequantizeLinear{"axis":1}/i8[6,7],f32[7]/normal/seed=7/data=[{"range":[-99,99]},{"range":[0.1,2]}])";
+const char* const kZeroPoints =
+    R"(DequantizeLinear{"axis":0}/i8[5,21],f32[5],i8[5]/normal/seed=7/data=[{"range":[-99,99]},{"range":[0.1,2]},{"range":[-9,9]}])";
 const char* const kGrid =
     R"(GridSample{"padding":"Border"}/f32[1,3,5,7],f32[1,4,9,2]/normal/seed=7/data=[{"range":[-4,4]},{"range":[-1.6,1.6]}])";
 const char* const kQuantize =
@@ -160,6 +162,16 @@ const std::vector<Row> kRows = {
        const HostInputs in = *makeInputs(c, *ops::builtinOps().find(c.op));
        for (size_t i = 0; i < y.real.size(); ++i)
          y.real[i] = double(in[0]->data<int8_t>()[i]) * double(in[1]->data<float>()[i / 4 * 4 % 7]);
+     }},
+    {"index", "four_take_the_scale_and_zero_point_of_the_first", kZeroPoints,
+     [](OracleTensor& y) {
+       const Case c = *parseCaseId(kZeroPoints);
+       const HostInputs in = *makeInputs(c, *ops::builtinOps().find(c.op));
+       for (size_t i = 0; i < y.real.size(); ++i) {
+         const size_t row = i / 4 * 4 / 21;
+         y.real[i] = (double(in[0]->data<int8_t>()[i]) - double(in[2]->data<int8_t>()[row])) *
+                     double(in[1]->data<float>()[row]);
+       }
      }},
     // Values alone.
     {"saturated", "saturated", kQuantize,

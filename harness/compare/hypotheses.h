@@ -12,7 +12,7 @@
 namespace opkit::harness {
 
 /// The hypothesis that fits the whole output, else the first that fits its wrong elements; nullopt if none does, if the
-/// case is large (over 524,288 elements, or 30 million operations) or if four seconds have passed.
+/// case is large (over 524,288 elements, or 100 million operations) or if four seconds have passed.
 std::optional<Diagnosis> explainByOracle(const Evidence& evidence, const std::vector<bool>& wrong);
 
 }  // namespace opkit::harness

@@ -189,43 +189,56 @@ std::optional<OracleTensor> Imitator::grown(const OracleTensor& output, int64_t 
 /// A vector (scale, bias, zero point) that is indexed by another axis of the output: `scale[row]` for
 /// `scale[column]`. The oracle runs once per element, with that element everywhere.
 void Imitator::vectors() {
+  const auto isVector = [&](size_t i) {
+    return e_.inputs[i] &&
+           std::ranges::count_if(e_.inputs[i]->desc.shape, [](int64_t extent) { return extent > 1; }) == 1;
+  };
   for (size_t i = 1; i < e_.inputs.size(); ++i) {
-    if (!e_.inputs[i] || isDone()) continue;
-    const TensorDesc& desc = e_.inputs[i]->desc;
-    const int64_t n = desc.elements();
-    const bool isVector = std::ranges::count_if(desc.shape, [](int64_t extent) { return extent > 1; }) == 1;
-    if (!isVector || n > kLongestVector || n * expected().elements() > kVectorElements) continue;
-    std::vector<OracleTensor> outputs;
-    for (size_t k = 0; k < static_cast<size_t>(n) && !isDone(); ++k) {
-      auto inputs = altered(i, [k](OracleTensor& t) { fillWithElement(t, k); });
-      auto output = outputOf(inputs ? *inputs : e_.inputs, e_.description.params);
-      if (!output) break;
-      outputs.push_back(*std::move(output));
-    }
-    if (static_cast<int64_t>(outputs.size()) < n) continue;
-    const Shape& shape = expected().desc.shape;
-    for (size_t d = 0; d < shape.size(); ++d)
-      if (shape[d] > 1) offerVector(i, outputs, fmt::format("axis {} of the output", d), d);
-    offerVector(i, outputs, "the flat index of the output", shape.size());
-    for (const int64_t width : {2, 4, 8}) offerFirstOf(i, outputs, width);
+    if (!isVector(i)) continue;
+    std::vector<size_t> alike = {i};  // a scale and its zero point go by one index
+    offerVectors(alike);
+    for (size_t j = i + 1; j < e_.inputs.size(); ++j)
+      if (isVector(j) && e_.inputs[j]->desc.shape == e_.inputs[i]->desc.shape) alike.push_back(j);
+    if (alike.size() > 1) offerVectors(alike);
   }
 }
 
-void Imitator::offerVector(size_t input, const std::vector<OracleTensor>& outputs, const std::string& by, size_t axis) {
-  offer("index", fmt::format("{} is indexed by {}", nameOf(input), by),
-        mixed(outputs, [&](const DimVector& at, size_t flat) {
+void Imitator::offerVectors(const std::vector<size_t>& inputs) {
+  const int64_t n = e_.inputs[inputs[0]]->desc.elements();
+  if (isDone() || n > kLongestVector || n * expected().elements() > kVectorElements) return;
+  std::vector<OracleTensor> outputs;
+  for (size_t k = 0; k < static_cast<size_t>(n) && !isDone(); ++k) {
+    HostInputs all = e_.inputs;
+    for (const size_t input : inputs)
+      if (auto one = altered(input, [k](OracleTensor& t) { fillWithElement(t, k); })) all[input] = (*one)[input];
+    auto output = outputOf(all, e_.description.params);
+    if (!output) return;
+    outputs.push_back(*std::move(output));
+  }
+  if (static_cast<int64_t>(outputs.size()) < n) return;
+  std::string names = nameOf(inputs[0]);
+  for (size_t i = 1; i < inputs.size(); ++i) names += " and " + nameOf(inputs[i]);
+  const Shape& shape = expected().desc.shape;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] > 1) offerVector(names, outputs, fmt::format("axis {} of the output", d), d);
+  offerVector(names, outputs, "the flat index of the output", shape.size());
+  for (const int64_t width : {2, 4, 8}) offerFirstOf(names, outputs, width);
+}
+
+void Imitator::offerVector(const std::string& names, const std::vector<OracleTensor>& outputs, const std::string& by,
+                           size_t axis) {
+  offer("index", fmt::format("{} is indexed by {}", names, by), mixed(outputs, [&](const DimVector& at, size_t flat) {
           return (axis < at.size() ? static_cast<size_t>(at[axis]) : flat) % outputs.size();
         }));
 }
 
 /// Some elements take the vector's element of the first of them, by each axis of as many elements as the vector has.
-void Imitator::offerFirstOf(size_t input, const std::vector<OracleTensor>& outputs, int64_t width) {
+void Imitator::offerFirstOf(const std::string& names, const std::vector<OracleTensor>& outputs, int64_t width) {
   const Shape& shape = expected().desc.shape;
   const DimVector strides = contiguousStrides(shape);
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] != static_cast<int64_t>(outputs.size())) continue;
-    offer("index",
-          fmt::format("{} consecutive elements of the output take {} of the first of them", width, nameOf(input)),
+    offer("index", fmt::format("{} consecutive elements of the output take {} of the first of them", width, names),
           mixed(outputs, [&](const DimVector&, size_t flat) {
             const int64_t first = static_cast<int64_t>(flat) / width * width;
             return static_cast<size_t>(first / strides[d] % shape[d]);

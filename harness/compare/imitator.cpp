@@ -13,7 +13,7 @@ namespace {
 
 // Larger cases are not computed again.
 constexpr int64_t kOracleElements = 1 << 19;
-constexpr double kOracleFlops = 0.03;  // in billions
+constexpr double kOracleFlops = 0.1;  // in billions
 constexpr double kSeconds = 4;
 
 double valueAt(const OracleTensor& tensor, size_t i) {

@@ -56,8 +56,10 @@ class Imitator {
                 const std::function<bool(size_t input, size_t axis)>& where);
   std::optional<OracleTensor> grown(const OracleTensor& output, int64_t extent, int64_t count, Open& open) const;
   void vectors();
-  void offerVector(size_t input, const std::vector<OracleTensor>& outputs, const std::string& by, size_t axis);
-  void offerFirstOf(size_t input, const std::vector<OracleTensor>& outputs, int64_t width);
+  void offerVectors(const std::vector<size_t>& inputs);
+  void offerVector(const std::string& names, const std::vector<OracleTensor>& outputs, const std::string& by,
+                   size_t axis);
+  void offerFirstOf(const std::string& names, const std::vector<OracleTensor>& outputs, int64_t width);
   OracleTensor mixed(const std::vector<OracleTensor>& outputs,
                      const std::function<size_t(const DimVector& at, size_t flat)>& which) const;
 
