@@ -406,7 +406,8 @@ class Doctor {
     if (half) return Diagnosis{"half", "every result is an fp16 number: it was rounded to fp16 on the way"};
     return Diagnosis{"precision",
                      fmt::format("errors are small everywhere, at most {:.2g} of the value: lost precision (the "
-                                 "accumulator's type, an approximate built-in, the order of a long sum)",
+                                 "accumulator's type, an approximate built-in, a long sum), or a term that hardly "
+                                 "counts (one element of a window, epsilon)",
                                  worst)};
   }
 

@@ -78,7 +78,7 @@ void Imitator::pairs() {
 
 /// An input read at other indices: without an axis, one step away, backwards, with two axes exchanged.
 void Imitator::indices() {
-  for (size_t i = 0; i < e_.inputs.size(); ++i) {
+  for (size_t i = e_.inputs.size(); i-- > 0;) {  // scales, zero points and masks before data
     if (!e_.inputs[i]) continue;
     const Shape& shape = e_.inputs[i]->desc.shape;
     for (size_t d = 0; d < shape.size(); ++d) {
