@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harness/check/sibling_check.h"
 #include "harness/check/sub_checks.h"
 #include "harness/compare/diagnose.h"
 
@@ -38,6 +39,13 @@ void explain(const OpDef& def, const PreparedCase& c, size_t output, const std::
   if (std::find(wrong.begin(), wrong.end(), true) != wrong.end()) result.map = errorMap(got[output].desc.shape, wrong);
 }
 
+/// False for a node among siblings that is wrong alone.
+static bool isCauseOf(std::string_view subCheck, const CaseResult& result) {
+  if (subCheck != "siblings") return true;
+  const auto sub = std::ranges::find(result.subChecks, subCheck, &SubCheck::name);
+  return sub->message.find(kBesideSiblings) != std::string::npos;
+}
+
 std::string causeOf(const CaseResult& result) {
   const bool repeats = !result.failed("repeat"), modes = result.failed("threads") || result.failed("recording");
   if (!repeats && modes)
@@ -71,7 +79,7 @@ std::string causeOf(const CaseResult& result) {
        "it depends"},
   };
   for (const Row& row : kRows)
-    if (result.failed(row.subCheck)) return row.cause;
+    if (result.failed(row.subCheck) && isCauseOf(row.subCheck, result)) return row.cause;
   return "";
 }
 

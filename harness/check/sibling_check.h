@@ -6,6 +6,9 @@
 
 namespace opkit::harness {
 
+/// Part of the message of a node that is right alone.
+inline constexpr const char* kBesideSiblings = "beside nodes that share its constants";
+
 /// The case's node beside nodes of the same constants with one parameter changed, and with one constant changed: each
 /// must be within the bounds of its oracle. Unsupported if no input is a constant that a kernel may keep, or no
 /// alteration is accepted. `config` and `runtime`: of the Session; the context's own, or those of a variant.

@@ -7,6 +7,9 @@
 namespace opkit::harness {
 namespace {
 
+constexpr const char* kEntry =
+    R"({"op": "Gemm", "params": {"alpha": 0.5}, "inputs": [["f32[5,6]", "f32[6,7]"]], "constant": [1]})";
+
 /// Gemm of [m, k] and a constant [k, n], of which it keeps alpha times the values.
 class KeepsScaled final : public Execution {
  public:
@@ -54,10 +57,7 @@ CaseResult checkKept(bool isNamedByAlpha) {
        .create = [=](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
          return std::unique_ptr<Execution>(std::make_unique<KeepsScaled>(args, backend, isNamedByAlpha));
        }});
-  return checkEntry(
-             registry, "cpu",
-             R"({"op": "Gemm", "params": {"alpha": 0.5}, "inputs": [["f32[5,6]", "f32[6,7]"]], "constant": [1]})")
-      .front();
+  return checkEntry(registry, "cpu", kEntry).front();
 }
 
 TEST(Siblings, ANameThatLacksAParameterIsCaught) {
@@ -67,6 +67,35 @@ TEST(Siblings, ANameThatLacksAParameterIsCaught) {
   EXPECT_NE(result.reason.find("a node with \"alpha\" = 2.0, beside nodes that share its constants"), std::string::npos)
       << result.reason;
   EXPECT_NE(result.diagnosis.find("lacks a parameter"), std::string::npos) << result.diagnosis;
+}
+
+TEST(Siblings, ANodeThatIsWrongAloneIsSaidToBe) {
+  OpRegistry registry = ops::builtinOps();
+  registry.addFirstCreator(
+      "cpu", "Gemm",
+      {.provider = "deaf",
+       .supports =
+           [](const CreateArgs& args) {
+             const auto params = args.params<ops::gemm::GemmParams>();
+             return params.trans_a || params.trans_b ? Status::unsupported("other") : Status::ok();
+           },
+       .create = [](const CreateArgs&, Backend& backend) -> Result<std::unique_ptr<Execution>> {
+         const auto product = [](TensorList in, TensorList out, Backend&) {  // of alpha 0.5, whatever it is
+           const auto a = in[0]->data<float>(), b = in[1]->data<float>(), y = out[0]->data<float>();
+           const auto k = static_cast<size_t>(in[1]->desc.shape[0]), n = static_cast<size_t>(in[1]->desc.shape[1]);
+           for (size_t i = 0; i < y.size(); ++i) {
+             float sum = 0;
+             for (size_t j = 0; j < k; ++j) sum += a[i / n * k + j] * b[j * n + i % n];
+             y[i] = sum / 2;
+           }
+           return Status::ok();
+         };
+         return std::unique_ptr<Execution>(std::make_unique<FunctionKernel>(product, backend));
+       }});
+  const CaseResult result = checkEntry(registry, "cpu", kEntry).front();
+  EXPECT_TRUE(result.failed("siblings")) << result.reason;
+  EXPECT_NE(result.reason.find("a node with \"alpha\" = 2.0, alone"), std::string::npos) << result.reason;
+  EXPECT_EQ(result.diagnosis.find("lacks a parameter"), std::string::npos) << result.diagnosis;
 }
 
 TEST(Siblings, ANameWithAllParametersPasses) {
