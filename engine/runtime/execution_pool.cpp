@@ -59,7 +59,7 @@ ExecutionKey::ExecutionKey(const Creator& creator, const CreateArgs& args) : cre
   KeyWriter key(bytes_);
   key.add(args.paramBytes.size());
   key.add(std::as_bytes(args.paramBytes));
-  parts_.push_back({"parameters", bytes_.size()});
+  ends_[0] = bytes_.size();
   for (size_t i = 0; i < args.inputs.size(); ++i) {
     key.addDType(args.inputs[i]);
     bytes_.push_back(static_cast<uint8_t>(args.layout(i)));
@@ -72,11 +72,11 @@ ExecutionKey::ExecutionKey(const Creator& creator, const CreateArgs& args) : cre
     else
       constants_.push_back({i, constant->buffer, constant->offsetBytes});
   }
-  parts_.push_back({"types, layouts or small constants of inputs", bytes_.size()});
+  ends_[1] = bytes_.size();
   for (const TensorDesc& output : args.outputs) key.addDType(&output);
-  parts_.push_back({"types of outputs", bytes_.size()});
+  ends_[2] = bytes_.size();
   if (args.regions) key.add(*args.regions);
-  parts_.push_back({"regions", bytes_.size()});
+  ends_[3] = bytes_.size();
   hash_ = XXH3_64bits_withSeed(bytes_.data(), bytes_.size(), reinterpret_cast<uintptr_t>(creator_));
 }
 
@@ -89,22 +89,29 @@ bool ExecutionKey::operator==(const ExecutionKey& other) const {
   return creator_ == other.creator_ && hash_ == other.hash_ && bytes_ == other.bytes_ && constants_ == other.constants_;
 }
 
-std::string ExecutionKey::differenceFrom(const ExecutionKey& other) const {
-  const auto at = std::ranges::mismatch(bytes_, other.bytes_).in1 - bytes_.begin();
-  for (const Part& part : parts_)
-    if (static_cast<size_t>(at) < part.end) return part.name;
+const char* ExecutionKey::differenceFrom(const ExecutionKey& other) const {
+  constexpr std::array<const char*, 4> kParts = {"parameters", "types, layouts or small constants of inputs",
+                                                 "types of outputs", "regions"};
+  const auto at = static_cast<size_t>(std::ranges::mismatch(bytes_, other.bytes_).in1 - bytes_.begin());
+  for (size_t i = 0; i < kParts.size(); ++i)
+    if (at < ends_[i]) return kParts[i];
   return bytes_.size() == other.bytes_.size() ? "memory of constants" : "regions";
 }
 
 /// The one that returned last is compared: at a shape that was seen before it is most probably the same node's.
-void ExecutionPool::noteMade(const Creator& creator, const std::string& op, const ExecutionKey& key) {
+const char* ExecutionPool::differenceFromKept(const Creator& creator, const ExecutionKey& key) const {
   const Entry* latest = nullptr;
   for (const auto& [hash, entry] : returned_)
     if (entry.key.isOf(creator) && (!latest || entry.returned > latest->returned)) latest = &entry;
-  lastMade_ = fmt::format("{} of {}: {}",
-                          creator.kernel.empty() ? creator.provider : creator.provider + "/" + creator.kernel, op,
-                          latest ? "its " + key.differenceFrom(latest->key) + " differ from those of the kept one"
-                                 : "none was kept, it is in use or was dropped");
+  return latest ? key.differenceFrom(latest->key) : nullptr;
+}
+
+std::string ExecutionPool::lastMade() const {
+  const auto& [creator, def, difference] = lastMade_;
+  if (!creator) return "";
+  const std::string kernel = creator->kernel.empty() ? creator->provider : creator->provider + "/" + creator->kernel;
+  if (!difference) return fmt::format("{} of {}: none was kept, it is in use or was dropped", kernel, def->type);
+  return fmt::format("{} of {}: its {} differ from those of the kept one", kernel, def->type, difference);
 }
 
 Result<ExecutionPool::Lease> ExecutionPool::take(const Creator& creator, const CreateArgs& args, Backend& backend) {
@@ -114,7 +121,7 @@ Result<ExecutionPool::Lease> ExecutionPool::take(const Creator& creator, const C
     if (found->second.key == key) return Lease(*this, returned_.extract(found));
   OPKIT_ASSIGN(auto execution, creator.create(args, backend));
   ++created_;
-  noteMade(creator, args.def.type, key);
+  lastMade_ = {&creator, &args.def, differenceFromKept(creator, key)};
   ++backend.counters().executionsCreated;
   Entries made;
   const uint64_t hash = key.hash();

@@ -5,6 +5,7 @@
 // play no part: the parts of a composite node move with its shapes. Used by the session's thread.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,14 +24,9 @@ class ExecutionKey {
   bool operator==(const ExecutionKey& other) const;
   bool isOf(const Creator& creator) const { return creator_ == &creator; }
   /// The part in which it differs from another key of its Creator: "parameters".
-  std::string differenceFrom(const ExecutionKey& other) const;
+  const char* differenceFrom(const ExecutionKey& other) const;
 
  private:
-  /// A part of the bytes, up to `end`.
-  struct Part {
-    const char* name;
-    size_t end;
-  };
   /// A large constant, by the memory that holds it.
   struct Held {
     size_t input;
@@ -41,7 +37,7 @@ class ExecutionKey {
   const Creator* creator_;      // of one backend's table, so it identifies the backend too
   std::vector<uint8_t> bytes_;  // parameters, types, layouts, regions; planned values and small constants by value
   std::vector<Held> constants_;
-  std::vector<Part> parts_;
+  std::array<size_t, 4> ends_{};  // of the parts of the bytes: parameters, inputs, outputs, regions
   uint64_t hash_ = 0;
 };
 
@@ -97,17 +93,23 @@ class ExecutionPool {
   /// Those that Lease::discard destroyed.
   size_t discarded() const { return discarded_; }
   /// The operator of the Execution that was made last, and why none that had returned could stand for it.
-  const std::string& lastMade() const { return lastMade_; }
+  /// Empty if none was made.
+  std::string lastMade() const;
 
  private:
   void putBack(Entries::node_type node) noexcept;
-  void noteMade(const Creator& creator, const std::string& op, const ExecutionKey& key);
+  const char* differenceFromKept(const Creator& creator, const ExecutionKey& key) const;
 
   Entries returned_;
   uint64_t returns_ = 0;
   size_t created_ = 0;
   size_t discarded_ = 0;
-  std::string lastMade_;
+  struct Made {
+    const Creator* creator = nullptr;  // null: none was made
+    const OpDef* def = nullptr;
+    const char* difference = nullptr;  // from the one that returned last; null: there was none
+  };
+  Made lastMade_;
 };
 
 }  // namespace opkit

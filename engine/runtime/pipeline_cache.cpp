@@ -159,7 +159,7 @@ void PipelineCache::addStatistics(SessionStatistics& statistics) const {
     statistics.lowerBoundBytes = statistics.memory.front().lowerBoundBytes;
   }
   statistics.executionsCreated += parts_.executions.created();
-  if (!parts_.executions.lastMade().empty()) statistics.lastExecution = parts_.executions.lastMade();
+  statistics.lastExecution = parts_.executions.lastMade();
   if (hasCurrent_) pipelines_.front()->addStatistics(statistics);
 }
 

@@ -22,7 +22,7 @@ struct BaselineOptions {
   double threshold = 0.02;         // smallest relative change that counts
 };
 
-/// What the process runs, or turns, of one side measured: their least wall and CPU times.
+/// The least wall and CPU times of each process run, or turn, of one side.
 struct BenchFigures {
   std::map<std::string, std::vector<double>> values;  // "id\nbackend\nfigure" -> one per run
   std::set<std::string> software;                     // backends on software devices

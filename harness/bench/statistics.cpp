@@ -71,7 +71,6 @@ RatioInterval medianRatio(const std::vector<double>& a, const std::vector<double
 }
 
 Judgement judge(double p, const RatioInterval& interval, double threshold, size_t runs) {
-  constexpr double kMostRuns = 1000;
   if (runs < kLeastProcessRuns) return {.runs = kLeastProcessRuns};
   if (p < 0.01 && interval.high < 1 - threshold) return {Change::Faster};
   if (p < 0.01 && interval.low > 1 + threshold) return {Change::Slower};
@@ -80,8 +79,9 @@ Judgement judge(double p, const RatioInterval& interval, double threshold, size_
   // The interval narrows with the root of the runs, around the ratio, until it lies on one side of a limit.
   const double distance = std::fabs(std::fabs(interval.ratio - 1) - threshold);
   const double half = std::max(interval.high - interval.ratio, interval.ratio - interval.low);
-  const double needed = static_cast<double>(runs) * std::pow(half / std::max(distance, 1e-6), 2);
-  return {.runs = static_cast<size_t>(std::clamp(std::ceil(needed), static_cast<double>(runs + 1), kMostRuns))};
+  const double needed = std::ceil(static_cast<double>(runs) * std::pow(half / std::max(distance, 1e-6), 2));
+  const double most = static_cast<double>(std::max(kMostRuns, runs + 1));
+  return {.runs = static_cast<size_t>(std::clamp(needed, static_cast<double>(runs + 1), most))};
 }
 
 std::string textOf(const Judgement& judgement) {
@@ -91,7 +91,8 @@ std::string textOf(const Judgement& judgement) {
     case Change::Equal: return fmt::format("equal within {:.1f} %", 100 * judgement.within);
     case Change::NotShown: break;
   }
-  return fmt::format("not shown: about {} runs a side would", judgement.runs);
+  return fmt::format("not shown: {} {} runs a side would", judgement.runs < kMostRuns ? "about" : "at least",
+                     judgement.runs);
 }
 
 }  // namespace opkit::harness

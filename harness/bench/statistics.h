@@ -22,7 +22,7 @@ RatioInterval medianRatio(const std::vector<double>& a, const std::vector<double
 
 enum class Change { NotShown, Equal, Faster, Slower };
 
-/// What two sets of process runs prove.
+/// The verdict on two sets of process runs.
 struct Judgement {
   Change change = Change::NotShown;
   double within = 0;  // Equal: the interval lies within this share of 1
@@ -33,6 +33,8 @@ struct Judgement {
 Judgement judge(double p, const RatioInterval& interval, double threshold, size_t runs);
 /// With 5 against 5, the Mann-Whitney test cannot reach p < 0.01.
 inline constexpr size_t kLeastProcessRuns = 6;
+/// Larger estimates of runs are cut to this number.
+inline constexpr size_t kMostRuns = 1000;
 /// "faster", "SLOWER", "equal within 0.9 %", "not shown: about 40 runs a side would".
 std::string textOf(const Judgement& judgement);
 

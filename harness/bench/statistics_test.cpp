@@ -60,6 +60,8 @@ TEST(Statistics, SaysHowManyRunsWouldShowIt) {
   EXPECT_EQ(judge(0.2, {1.05, 0.95, 1.15}, 0.02, 9).runs, 100u);
   EXPECT_EQ(judge(0.2, {1.02, 0.5, 1.5}, 0.02, 9).runs, 1000u) << "at most";
   EXPECT_EQ(judge(0.2, {3, 0.5, 5}, 0.02, 4).runs, kLeastProcessRuns);
+  EXPECT_EQ(judge(0.2, {1.02, 0.5, 1.5}, 0.02, 1200).runs, 1201u) << "a file may hold more";
+  EXPECT_EQ(textOf(judge(0.2, {1.02, 0.5, 1.5}, 0.02, 9)), "not shown: at least 1000 runs a side would");
 }
 
 TEST(Statistics, ABusyMachineIsNamed) {

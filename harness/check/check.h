@@ -35,9 +35,8 @@
 //   reuse       one kernel, resized over the group's shapes and back, gives the bits of a fresh kernel at each shape
 //   resize      the same walk on one Session, which creates and allocates nothing new when it returns to a shape. A
 //               group of one case walks through variations of it, which must pass the sub-checks above
-//   siblings    (cases with constants that a kernel may keep) nodes of one Session that share constants, but for one,
-//   or
-//               differ in one parameter, are each within the bounds
+//   siblings    (cases with constants that a kernel may keep) nodes of one Session that share constants are each within
+//               the bounds: they differ in one parameter or one constant
 //   constants   (composite operators) with all inputs but one as constants, a walk over five shapes or more gives the
 //   bits
 //               of fresh Sessions, with four plans kept and with one

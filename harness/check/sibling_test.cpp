@@ -13,10 +13,8 @@ constexpr const char* kEntry =
 /// Gemm of [m, k] and a constant [k, n], of which it keeps alpha times the values.
 class KeepsScaled final : public Execution {
  public:
-  KeepsScaled(const CreateArgs& args, Backend& backend, bool isNamedByAlpha)
-      : alpha_(args.params<ops::gemm::GemmParams>().alpha), backend_(backend) {
-    name_ = isNamedByAlpha ? fmt::format("scaled by {}", alpha_) : "scaled";
-  }
+  KeepsScaled(float alpha, std::string name, Backend& backend)
+      : alpha_(alpha), name_(std::move(name)), backend_(backend) {}
   Status onResize(TensorList inputs, TensorList) override {
     OPKIT_ASSIGN(kept_, backend_.constants().get<Tensor>(*inputs[1], name_, [&]() -> Result<Tensor> {
       OPKIT_ASSIGN(Tensor scaled, copyOf(*inputs[1]));
@@ -43,7 +41,8 @@ class KeepsScaled final : public Execution {
   std::shared_ptr<const Tensor> kept_;  // shared with nodes that keep the same form
 };
 
-CaseResult checkKept(bool isNamedByAlpha) {
+/// `always`: the kernel takes it for alpha, whatever that is.
+CaseResult checkKept(bool isNamedByAlpha, std::optional<float> always = {}) {
   OpRegistry registry = ops::builtinOps();
   registry.addFirstCreator(
       "cpu", "Gemm",
@@ -55,7 +54,9 @@ CaseResult checkKept(bool isNamedByAlpha) {
              return fits && args.inputs[1]->dtype == DType::Float32 ? Status::ok() : Status::unsupported("other");
            },
        .create = [=](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
-         return std::unique_ptr<Execution>(std::make_unique<KeepsScaled>(args, backend, isNamedByAlpha));
+         const float alpha = always.value_or(args.params<ops::gemm::GemmParams>().alpha);
+         std::string name = isNamedByAlpha ? fmt::format("scaled by {}", alpha) : "scaled";
+         return std::unique_ptr<Execution>(std::make_unique<KeepsScaled>(alpha, std::move(name), backend));
        }});
   return checkEntry(registry, "cpu", kEntry).front();
 }
@@ -70,29 +71,7 @@ TEST(Siblings, ANameThatLacksAParameterIsCaught) {
 }
 
 TEST(Siblings, ANodeThatIsWrongAloneIsSaidToBe) {
-  OpRegistry registry = ops::builtinOps();
-  registry.addFirstCreator(
-      "cpu", "Gemm",
-      {.provider = "deaf",
-       .supports =
-           [](const CreateArgs& args) {
-             const auto params = args.params<ops::gemm::GemmParams>();
-             return params.trans_a || params.trans_b ? Status::unsupported("other") : Status::ok();
-           },
-       .create = [](const CreateArgs&, Backend& backend) -> Result<std::unique_ptr<Execution>> {
-         const auto product = [](TensorList in, TensorList out, Backend&) {  // of alpha 0.5, whatever it is
-           const auto a = in[0]->data<float>(), b = in[1]->data<float>(), y = out[0]->data<float>();
-           const auto k = static_cast<size_t>(in[1]->desc.shape[0]), n = static_cast<size_t>(in[1]->desc.shape[1]);
-           for (size_t i = 0; i < y.size(); ++i) {
-             float sum = 0;
-             for (size_t j = 0; j < k; ++j) sum += a[i / n * k + j] * b[j * n + i % n];
-             y[i] = sum / 2;
-           }
-           return Status::ok();
-         };
-         return std::unique_ptr<Execution>(std::make_unique<FunctionKernel>(product, backend));
-       }});
-  const CaseResult result = checkEntry(registry, "cpu", kEntry).front();
+  const CaseResult result = checkKept(true, 0.5f);
   EXPECT_TRUE(result.failed("siblings")) << result.reason;
   EXPECT_NE(result.reason.find("a node with \"alpha\" = 2.0, alone"), std::string::npos) << result.reason;
   EXPECT_EQ(result.diagnosis.find("lacks a parameter"), std::string::npos) << result.diagnosis;

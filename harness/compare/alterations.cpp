@@ -28,6 +28,14 @@ std::string paramsWithDefaults(const ParamsSchema& schema, std::span<const uint8
   return std::regex_replace(std::regex_replace(paramsToJson(schema, bytes, true), infinite, ""), comma, "}");
 }
 
+void copyElement(const OracleTensor& tensor, size_t from, OracleTensor& copy, size_t to) {
+  if (tensor.isReal())
+    copy.real[to] = tensor.real[from];
+  else
+    copy.integer[to] = tensor.integer[from];
+  if (!tensor.magnitude.empty()) copy.magnitude[to] = tensor.magnitude[from];
+}
+
 void fillWithElement(OracleTensor& tensor, size_t index) {
   visitValues(tensor, [index](auto& values) {
     const auto value = values[index];
@@ -94,11 +102,7 @@ std::optional<Tensor> withZeros(const Tensor& tensor, const std::vector<int64_t>
   size_t from = 0;
   forEachIndex(tensor.desc.shape, [&](DimVector at) {
     for (size_t d = 0; d < at.size(); ++d) at[d] += before[d];
-    if (all.isReal())
-      padded.real[flatIndex(at, strides)] = all.real[from];
-    else
-      padded.integer[flatIndex(at, strides)] = all.integer[from];
-    ++from;
+    copyElement(all, from++, padded, flatIndex(at, strides));
   });
   padded.toTensor(*made);
   return *std::move(made);

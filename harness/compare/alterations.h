@@ -21,6 +21,9 @@ void visitValues(OracleTensor& tensor, Body&& body) {
     body(tensor.integer);
 }
 
+/// Element `to` of `copy` becomes element `from` of `tensor`, of the same kind, with its magnitude if there is one.
+void copyElement(const OracleTensor& tensor, size_t from, OracleTensor& copy, size_t to);
+
 /// Every element becomes element `index`.
 void fillWithElement(OracleTensor& tensor, size_t index);
 

@@ -173,14 +173,7 @@ std::optional<OracleTensor> Imitator::grown(const OracleTensor& output, int64_t 
     bool inside = true;
     for (size_t d = 0; d < at.size(); ++d) inside = inside && at[d] < shorter[d];
     open[to] = !inside;
-    if (inside) {
-      if (output.isReal())
-        whole.real[to] = output.real[from];
-      else
-        whole.integer[to] = output.integer[from];
-      if (!output.magnitude.empty()) whole.magnitude[to] = output.magnitude[from];
-      ++from;
-    }
+    if (inside) copyElement(output, from++, whole, to);
     ++to;
   });
   return whole;
@@ -254,12 +247,7 @@ OracleTensor Imitator::mixed(const std::vector<OracleTensor>& outputs,
   if (!outputs[0].magnitude.empty()) values.magnitude.resize(wrong_.size());
   size_t i = 0;
   forEachIndex(values.desc.shape, [&](const DimVector& at) {
-    const OracleTensor& from = outputs[which(at, i)];
-    if (from.isReal())
-      values.real[i] = from.real[i];
-    else
-      values.integer[i] = from.integer[i];
-    if (!from.magnitude.empty()) values.magnitude[i] = from.magnitude[i];
+    copyElement(outputs[which(at, i)], i, values, i);
     ++i;
   });
   return values;

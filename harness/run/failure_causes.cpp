@@ -11,11 +11,10 @@ constexpr size_t kShapeLength = 80;
 /// The message without numbers, and without the walk in front of it.
 std::string shapeOf(const std::string& message) {
   std::string text;
-  for (const char c : message)
-    if (const bool isDigit = std::isdigit(static_cast<unsigned char>(c)); !isDigit)
-      text += c;
-    else if (text.empty() || text.back() != '#')
-      text += '#';
+  for (const char c : message) {
+    const bool isDigit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!isDigit || !text.ends_with('#')) text += isDigit ? '#' : c;
+  }
   if (const size_t walk = text.rfind("]: "); walk != std::string::npos) text.erase(0, walk + 3);
   return text.substr(0, kShapeLength);
 }

@@ -61,7 +61,7 @@ std::optional<std::set<std::string>> foldersWith(const std::string& header, cons
 }
 
 #ifdef OPKIT_HAS_VULKAN
-/// Those that run a shader of the engine: in the traced cases, or because they move data or are a loop.
+/// The operators that run a shader of the engine: their traced cases dispatch it, or they move data or are a loop.
 std::set<std::string> operatorsOnEngineShader(const std::string& shader, const OpRegistry& registry) {
   std::set<std::string> operators = TracedCases::builtin().operatorsOf(shader);
   for (const OpDef* def : registry.all())
