@@ -134,7 +134,8 @@ TEST(Program, TheBudgetTakesAPartThatFollowsFromTheDay) {
 }
 
 TEST(Program, TheClockCutsARunBeyondThreeBudgets) {
-  const Ran cut = run("check --backend cpu --op Softmax --budget 0.001 --jobs 1");
+  // Many groups: a few end before the clock, which counts ticks of the system, has seen any time.
+  const Ran cut = run("check --backend cpu --op Softmax,Conv,MatMul,LSTM,Attention --budget 0.001 --jobs 1");
   EXPECT_EQ(cut.code, 3) << cut.text;
   EXPECT_NE(cut.text.find("cut by the clock: "), std::string::npos) << cut.text;
   EXPECT_EQ(run("check --op Relu --budget soon").code, 2);
