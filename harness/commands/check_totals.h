@@ -18,8 +18,8 @@ struct CheckTally {
   std::set<std::string> kernels;  // "provider/kernel"
   std::set<KernelUse> uses;       // of these by dtype, and those that ran in other device classes
   size_t failures = 0;
-  size_t blocks = 0;              // of these, shown
-  size_t lasting = 0;             // of these, did not pass when they ran again
+  size_t blocks = 0;   // of these, shown
+  size_t lasting = 0;  // of these, did not pass when they ran again
 };
 
 class CheckTotals {
