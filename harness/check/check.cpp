@@ -71,8 +71,8 @@ void Checker::setRuntimeOptions(const RuntimeOptions& options) {
   if (backend_ == "vulkan") deviceVariants_.emplace();
 }
 
-void Checker::setOneClass(bool isOwn) {
-  deviceVariants_.emplace(false);
+void Checker::setOneClass(bool isOwn, std::string shaderTree) {
+  deviceVariants_.emplace(false, std::move(shaderTree));
   isOtherClass_ = !isOwn;
 }
 
@@ -179,7 +179,9 @@ void Checker::checkAccuracy(Interpreter& interpreter, const PreparedCase& c, con
   }
   const auto orNull = [](const auto& outputs) { return outputs ? &*outputs : nullptr; };
   explain(def, c, *verdict.failed, fresh.outputs,
-          {again, orNull(overOther), orNull(overZero), nullptr, knowsEnough(def.type)}, result);
+          {again, orNull(overOther), orNull(overZero), nullptr, knowsEnough(def.type),
+           rerunInSession(c.description, registry_, guarded(), runtime_)},
+          result);
 }
 
 /// Masks, other device classes and scripts are other kernels and other expected values.

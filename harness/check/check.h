@@ -84,8 +84,8 @@ class Checker {
   void setRuntimeOptions(const RuntimeOptions& options);
 
   /// For one of several Checkers, one per device class: `variants` runs only the tuner's alternatives. If the Runtime's
-  /// class is not the device's own, margins are not judged.
-  void setOneClass(bool isOwn);
+  /// class is not the device's own, margins are not judged. Traces of failures name lines of `shaderTree`.
+  void setOneClass(bool isOwn, std::string shaderTree);
 
   /// Records the shaders of each case.
   void setShaderLog(std::shared_ptr<ShaderLog> log) { shaders_ = std::move(log); }

@@ -11,6 +11,7 @@
 #include "harness/check/rounding_check.h"
 #include "harness/check/traced_cases.h"
 #include "harness/check/verdict.h"
+#include "harness/run/worker_note.h"
 #include "reports/results/kernel_names.h"
 
 namespace opkit::harness {
@@ -19,7 +20,9 @@ namespace {
 constexpr int kThreadRounds = 4;
 constexpr std::array<size_t, 3> kThreads = {3, 4, 5};  // each case takes one
 constexpr int kExplainedFailures = 20;                 // of an operator and process, by imitation
-constexpr int kTracedFailures = 5;                     // likewise, by a trace
+constexpr int kTracedFailures = 2;                     // likewise, by a trace
+
+constexpr double kSecondsOfTrace = 30;  // with a second run for source lines
 
 }  // namespace
 
@@ -64,7 +67,8 @@ void Checker::checkAlternatives(Interpreter& interpreter, const PreparedCase& c,
 /// Traces the accesses of a failure, of the first few of each operator; true if that shows its cause.
 bool Checker::explainByTrace(const PreparedCase& c, const std::function<Status()>& faults, CaseResult& result) {
   if (!result.diagnosis.empty() || !faults || ++traces_[c.description.op] > kTracedFailures) return false;
-  if (!runtimeOptions_ || runtimeOptions_->validation != Validation::Off) return false;
+  if (runtimeOptions_ && runtimeOptions_->validation != Validation::Off) return false;
+  needMoreTime(kSecondsOfTrace);
   const Status found = faults();
   if (found.isOk() || found.code() == StatusCode::Unsupported) return false;
   result.diagnosisKind = "traced";
@@ -80,9 +84,9 @@ void Checker::explainWrong(const PreparedCase& c, const WrongRun& wrong, CaseRes
   const OpDef& def = *registry_.find(c.description.op);
   const Verdict verdict = compareAll(def, c, wrong.got, !onHost());
   if (!verdict.failed) return;
-  const auto again = wrong.again();
-  explain(def, c, *verdict.failed, wrong.got, {.again = again ? &*again : nullptr, .quick = knowsEnough(def.type)},
-          result);
+  const auto again = wrong.rerun(c.inputs);
+  explain(def, c, *verdict.failed, wrong.got,
+          {.again = again ? &*again : nullptr, .quick = knowsEnough(def.type), .rerun = wrong.rerun}, result);
 }
 
 void Checker::checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh) {
@@ -211,9 +215,11 @@ Status Checker::checkProvider(const PreparedCase& c, const std::string& provider
   if (!declared) {
     explainWrong(c,
                  {ran.outputs,
-                  [&]() -> Result<std::vector<Tensor>> {
-                    OPKIT_ASSIGN(RigRun second, (*rig)->run(c.inputs));
-                    return std::move(second.outputs);
+                  [&](const HostInputs& inputs) -> Result<std::vector<Tensor>> {
+                    OPKIT_ASSIGN(const auto other, KernelRig::create(c.description, inputs, registry_, *runtime_,
+                                                                     {.provider = provider, .kernel = kernel}));
+                    OPKIT_ASSIGN(RigRun run, other->run(inputs));
+                    return std::move(run.outputs);
                   }},
                  result);
     return Status::internal("{}", verdict.total.reason);

@@ -5,6 +5,7 @@
 #include "harness/check/sibling_check.h"
 #include "harness/check/sub_checks.h"
 #include "harness/compare/diagnose.h"
+#include "harness/run/worker_note.h"
 
 namespace opkit::harness {
 
@@ -29,9 +30,10 @@ void explain(const OpDef& def, const PreparedCase& c, size_t output, const std::
   const auto at = [&](const std::vector<Tensor>* list) {
     return list && output < list->size() ? &(*list)[output] : nullptr;
   };
+  if (!others.quick) needMoreTime(kSecondsOfDiagnosis);
   const Diagnosis found =
       diagnose({def, c.description, c.inputs, expected, output, got[output], tolerance, at(others.again),
-                at(others.overOther), at(others.overZero), at(others.previous), others.quick});
+                at(others.overOther), at(others.overZero), at(others.previous), others.quick, others.rerun});
   result.diagnosisKind = found.kind;
   result.diagnosis = found.text;
   std::vector<bool> wrong;

@@ -33,6 +33,7 @@ struct OtherRuns {
   const std::vector<Tensor>* overZero = nullptr;   // over zeros, likewise
   const std::vector<Tensor>* previous = nullptr;   // of the shape before this one
   bool quick = false;                              // see Evidence
+  KernelRun rerun = nullptr;                       // likewise
 };
 
 /// A sentence about a failed sub-check that has no wrong values to look at; empty if its message says it.

@@ -90,6 +90,31 @@ Result<std::vector<Tensor>> copyOutputs(const Session& session) {
   return outputs;
 }
 
+KernelRun rerunInSession(const Case& c, const OpRegistry& registry, const SessionConfig& config,
+                         const std::shared_ptr<Runtime>& runtime) {
+  struct Kept {
+    HostInputs made;  // holds the constants' memory, so that another constant has another address
+    std::unique_ptr<Session> session;
+  };
+  const auto isKept = [c](const Kept& kept, const HostInputs& inputs) {
+    if (!kept.session) return false;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i] && c.isConstant(i) && inputs[i]->bytes().data() != kept.made[i]->bytes().data()) return false;
+    return true;
+  };
+  return [=, &registry, kept = std::make_shared<Kept>()](const HostInputs& inputs) -> Result<std::vector<Tensor>> {
+    if (!isKept(*kept, inputs)) {
+      kept->session = nullptr;
+      OPKIT_ASSIGN(const auto interpreter, makeOpInterpreter(c, registry, inputs));
+      OPKIT_ASSIGN(kept->session, interpreter->createSession(config, runtime));
+      kept->made = inputs;
+    }
+    OPKIT_TRY(feed(*kept->session, c, inputs));
+    OPKIT_TRY(kept->session->run());
+    return copyOutputs(*kept->session);
+  };
+}
+
 std::vector<bool> differingElements(const Tensor& a, const Tensor& b, bool anyNaN) {
   std::vector<bool> differing(static_cast<size_t>(a.desc.elements()));
   if (isCoded(a.desc.dtype)) {

@@ -1,6 +1,7 @@
 // A case as a model of one node, and a Session that runs it and keeps copies of the outputs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,13 @@ Status feed(Session& session, const Case& c, const HostInputs& inputs);
 
 /// Copies of all outputs, in model order.
 Result<std::vector<Tensor>> copyOutputs(const Session& session);
+
+/// Runs a kernel on inputs of the same descriptions, and gives its outputs.
+using KernelRun = std::function<Result<std::vector<Tensor>>(const HostInputs& inputs)>;
+
+/// Of the case's node in a Session, which is made anew when a constant changes. `registry` must outlive it.
+KernelRun rerunInSession(const Case& c, const OpRegistry& registry, const SessionConfig& config,
+                         const std::shared_ptr<Runtime>& runtime);
 
 using opkit::copyOf;
 

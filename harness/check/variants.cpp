@@ -174,9 +174,9 @@ Status DeviceVariants::faultsIn([[maybe_unused]] const VariantContext& context,
   variants.push_back({"", context.runtime, {.backend = "vulkan"}});
   for (const Variant& variant : variants)
     if (variant.name == name)
-      return sanitizeCase(context.at, context.registry, vulkan::asVulkan(variant.runtime),
-                          {.race = true, .bounds = true, .init = true},
-                          {.source = builtShaderTree(), .storage = variant.config.storage, .outputs = outputs});
+      return sanitizeCase(
+          context.at, context.registry, vulkan::asVulkan(variant.runtime), {.race = true, .bounds = true, .init = true},
+          {.source = shaderTree_.value_or(builtShaderTree()), .storage = variant.config.storage, .outputs = outputs});
 #endif
   return Status::unsupported("there is no {}", name);
 }
@@ -206,11 +206,12 @@ Status DeviceVariants::check(Interpreter& interpreter, const VariantContext& con
   if (auto shortLoops = withShortLoops(context)) variants.push_back(*std::move(shortLoops));
   for (const Variant& variant : variants) {
     SessionFacts facts;
-    const auto run = [&] { return runSession(interpreter, variant.config, variant.runtime, context.at, &facts); };
-    const auto outputs = run();
+    const auto outputs = runSession(interpreter, variant.config, variant.runtime, context.at, &facts);
     const Status status = judge(context, variant.name, outputs);
     if (!status.isOk() && outputs && context.onWrong)
-      context.onWrong({*outputs, run, [&] { return faultsIn(context, variant.name); }});
+      context.onWrong({*outputs,
+                       rerunInSession(context.at.description, context.registry, variant.config, variant.runtime),
+                       [&] { return faultsIn(context, variant.name); }});
     OPKIT_TRY(status);
     if (ran && outputs && !outputs->empty() && !facts.kernel.empty()) ran->insert(facts.kernel);
   }
@@ -235,10 +236,10 @@ Status DeviceVariants::checkAlternatives(Interpreter& interpreter, const Variant
   size_t& count = facts.alternatives;
   for (size_t i = context.alternatives > 1 || !varies ? 0 : 1; count > 1 && i < count; ++i) {
     const SessionConfig config{.backend = context.backend, .alternative = i};
-    const auto run = [&] { return runSession(interpreter, config, context.runtime, context.at, &facts); };
-    const auto outputs = run();
+    const auto outputs = runSession(interpreter, config, context.runtime, context.at, &facts);
     const Status status = judge(context, fmt::format("alternative {} of {}", i, count), outputs);
-    if (!status.isOk() && outputs && context.onWrong) context.onWrong({*outputs, run});
+    if (!status.isOk() && outputs && context.onWrong)
+      context.onWrong({*outputs, rerunInSession(context.at.description, context.registry, config, context.runtime)});
     OPKIT_TRY(status);
   }
   return Status::ok();

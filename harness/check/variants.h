@@ -5,14 +5,15 @@
 #include <set>
 
 #include "harness/check/prepared.h"
+#include "harness/compare/diagnose.h"
 
 namespace opkit::harness {
 
 /// Outputs that another choice gave and that are wrong, and how to look further.
 struct WrongRun {
   const std::vector<Tensor>& got;
-  std::function<Result<std::vector<Tensor>>()> again;  // the same choice in a new Session
-  std::function<Status()> faults = nullptr;            // see DeviceVariants::faultsIn; null: not traced
+  KernelRun rerun;                           // the same choice in a new Session
+  std::function<Status()> faults = nullptr;  // see DeviceVariants::faultsIn; null: not traced
 };
 
 /// A case that was checked on a fresh Session.
@@ -48,8 +49,10 @@ std::string lackOf(Runtime& runtime);
 /// they share pipelines.
 class DeviceVariants {
  public:
-  /// `classes`: not only the Tuner's alternatives.
-  explicit DeviceVariants(bool classes = true) : tryClasses_(classes) {}
+  /// `classes`: not only the Tuner's alternatives. Traces name lines of `shaderTree`; nullopt: of the source tree, if
+  /// its shaders are those of this program.
+  explicit DeviceVariants(bool classes = true, std::optional<std::string> shaderTree = std::nullopt)
+      : tryClasses_(classes), shaderTree_(std::move(shaderTree)) {}
 
   struct Variant {
     std::string name;
@@ -79,6 +82,7 @@ class DeviceVariants {
   std::shared_ptr<Runtime> inClass(const std::shared_ptr<Runtime>& runtime, const DeviceClass& deviceClass);
 
   bool tryClasses_;
+  std::optional<std::string> shaderTree_;
   std::map<const DeviceClass*, std::shared_ptr<Runtime>> classes_;
   std::shared_ptr<Runtime> shortLoops_;
 };

@@ -364,6 +364,7 @@ class CheckRun {
     const bool failed = isUnexpectedFailure(one);
     const bool isShown = failed && causes_.add(one) && tally.blocks < kBlocksPerOperator;
     if (isShown) addOpinion(one, block);
+    if (one.status == CaseStatus::Pass) causes_.addPass(one);
     file_.write(one);
     noteDuration(one);
     account_.add(one);
@@ -525,7 +526,7 @@ class CheckRun {
     }
     printExpectations();
     printMarginHints();
-    fmt::print("{}", causes_.summary(kMostCauses));
+    fmt::print("{}", causes_.summary(kMostCauses, registry_));
     if (writer_ && !interrupted()) OPKIT_TRY(printWritten(*writer_));
     totals_.print(isOld_);
     bool failed = totals_.failures() > 0;

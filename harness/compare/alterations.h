@@ -21,6 +21,10 @@ void visitValues(OracleTensor& tensor, Body&& body) {
     body(tensor.integer);
 }
 
+inline double valueAt(const OracleTensor& tensor, size_t i) {
+  return tensor.isReal() ? tensor.real[i] : static_cast<double>(tensor.integer[i]);
+}
+
 /// Element `to` of `copy` becomes element `from` of `tensor`, of the same kind, with its magnitude if there is one.
 void copyElement(const OracleTensor& tensor, size_t from, OracleTensor& copy, size_t to);
 

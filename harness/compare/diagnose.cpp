@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "harness/compare/dependence.h"
 #include "harness/compare/diagnose_place.h"
 #include "harness/compare/hypotheses.h"
 
@@ -42,14 +43,24 @@ class Doctor {
           &Doctor::saturated, &Doctor::scaled, &Doctor::imitated, &Doctor::transposed, &Doctor::shifted,
           &Doctor::repeated, &Doctor::neighbours, &Doctor::reordered, &Doctor::otherElements, &Doctor::rounded,
           &Doctor::place, &Doctor::signs, &Doctor::precision})
-      if (auto found = (this->*step)()) return *found;
-    return {"unknown", fmt::format("no simple explanation fits; {}", extent())};
+      if (auto found = (this->*step)()) return completed(*std::move(found));
+    return completed({"unknown", fmt::format("no simple explanation fits; {}", extent())});
   }
 
  private:
   using Found = std::optional<Diagnosis>;
 
   const OracleTensor& expected() const { return e_.expected[e_.output]; }
+
+  /// With the elements that the wrong ones follow, unless the mistake is proved.
+  Diagnosis completed(Diagnosis found) const {
+    static const std::set<std::string> kOfMemory = {"race", "accumulated", "unwritten", "stale"};
+    if (isImitated_ || e_.quick || kOfMemory.contains(found.kind)) return found;
+    const auto follows = explainByDependence(e_, wrong_);
+    if (!follows) return found;
+    if (found.kind == "unknown") return {"dependence", fmt::format("{}; {}", *follows, extent())};
+    return {found.kind, fmt::format("{}; {}", *follows, found.text)};
+  }
 
   /// "3 elements are wrong, from [0,1] to [2,7]".
   std::string extent() const {
@@ -274,7 +285,11 @@ class Doctor {
     return {};
   }
 
-  Found imitated() { return e_.quick ? Found() : explainByOracle(e_, wrong_); }
+  Found imitated() {
+    Found found = e_.quick ? Found() : explainByOracle(e_, wrong_);
+    isImitated_ = found && !found->text.ends_with(kOnlyWrong);
+    return found;
+  }
 
   /// Wrong elements that hold the right value of one a fixed distance away.
   Found neighbours() {
@@ -417,6 +432,7 @@ class Doctor {
   Values got_, want_;
   int64_t failures_ = 0;
   mutable double scale_ = -1;
+  bool isImitated_ = false;  // in every element
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // Cheap explanations are tried on the wrong output, and the first that explains every wrong element is returned. They
 // are hypotheses about a kernel, not proofs; docs/harness.md lists them with their symptoms. Plain functions; may run
-// the oracle again, on altered inputs or parameters, if the case is small.
+// the oracle again, on altered inputs or parameters, and the kernel, if the case is small.
 #pragma once
 
 #include <string>
@@ -26,13 +26,17 @@ struct Evidence {
   const Tensor* overOther = nullptr;  // output of a run over other poison, if the run repeats
   const Tensor* overZero = nullptr;   // output of a run over zeros
   const Tensor* previous = nullptr;   // if a fresh kernel is right here: this one's previous output, at another shape
-  bool quick = false;                 // without the oracle's imitations, which may take seconds
+  bool quick = false;                 // without imitations by the oracle and further runs, which may take seconds
+  KernelRun rerun = nullptr;          // the same kernel on other values of the inputs; null: it cannot run again
 };
 
 struct Diagnosis {
   std::string kind;  // "race", "unwritten", "stale", "transposed", ...; "unknown" if nothing fits
   std::string text;  // one sentence
 };
+
+/// What a diagnosis takes at most, beside runs of the kernel that have begun.
+inline constexpr double kSecondsOfDiagnosis = 8;
 
 Diagnosis diagnose(const Evidence& evidence);
 

@@ -418,6 +418,57 @@ TEST(Diagnosis, AKernelThatAddsToItsOutputIsCalledSo) {
   EXPECT_EQ(result.diagnosisKind, "accumulated") << result.diagnosis;
 }
 
+/// What `check` says of a kernel that computes Add or MatMul with one mistake, which no hypothesis imitates.
+std::string diagnosisOfKernel(const char* id, const std::function<void(TensorList in, TensorList out)>& mistake) {
+  const Case c = *parseCaseId(id);
+  const OpDef& def = *ops::builtinOps().find(c.op);
+  const OpRegistry broken = withKernel(c.op, [&] {
+    return [&](TensorList in, TensorList out, Backend&) -> Status {
+      std::vector<OracleTensor> values;
+      for (const Tensor* tensor : in) values.push_back(OracleTensor::fromTensor(*tensor));
+      std::vector<const OracleTensor*> views;
+      for (const OracleTensor& value : values) views.push_back(&value);
+      std::vector<OracleTensor> outputs{OracleTensor(out[0]->desc)};
+      OPKIT_TRY(def.oracle({*paramsFromJson(def.params, c.params), views, outputs}));
+      outputs[0].toTensor(*out[0]);
+      mistake(in, out);
+      return Status::ok();
+    };
+  });
+  const CaseResult result = Checker(broken, "cpu", *createRuntime("cpu")).checkGroup(prepareGroup({{c}}, broken))[0];
+  EXPECT_EQ(result.provider, "broken");
+  return result.diagnosisKind + ": " + result.diagnosis;
+}
+
+TEST(Diagnosis, NamesTheElementThatAWrongOneTakes) {
+  const std::string text = diagnosisOfKernel(kAdd, [](TensorList in, TensorList out) {
+    out[0]->data<float>()[5] = in[0]->data<float>()[5] + in[1]->data<float>()[47];
+  });
+  EXPECT_EQ(text, "dependence: element [0,5] takes input 1 'y' [2,7] in place of [0,5]; only element [0,5] is wrong");
+}
+
+TEST(Diagnosis, NamesTheElementsThatAWrongOneDoesNotFollow) {
+  const std::string text = diagnosisOfKernel(kMatMul, [](TensorList in, TensorList out) {
+    const auto a = in[0]->data<float>(), b = in[1]->data<float>();
+    out[0]->data<float>()[34] -= a[3 * 21 + 20] * b[20 * 10 + 4];  // element [3,4] lacks the last term
+  });
+  EXPECT_NE(text.find("element [3,4] does not follow"), std::string::npos) << text;
+  EXPECT_NE(text.find("[3,20], as it should"), std::string::npos) << text;
+  EXPECT_NE(text.find("[20,4], as it should"), std::string::npos) << text;
+}
+
+TEST(Diagnosis, NamesAnElementThatFollowsNoInput) {
+  const std::string text =
+      diagnosisOfKernel(kMatMul, [](TensorList, TensorList out) { out[0]->data<float>()[34] = 42; });
+  EXPECT_NE(text.find("element [3,4] follows no input"), std::string::npos) << text;
+}
+
+TEST(Diagnosis, SaysNothingOfElementsIfTheWrongOneFollowsTheRightOnes) {
+  const std::string text =
+      diagnosisOfKernel(kMatMul, [](TensorList, TensorList out) { out[0]->data<float>()[34] += 0.73F; });
+  EXPECT_EQ(text, "unknown: no simple explanation fits; only element [3,4] is wrong");
+}
+
 TEST(Diagnosis, ThePreviousOutputIsStale) {
   const Tensor previous = *Tensor::onHost({DType::Float32, {3, 20}});
   for (size_t i = 0; i < 60; ++i) previous.data<float>()[i] = 100 + static_cast<float>(i);

@@ -11,6 +11,9 @@
 
 namespace opkit::harness {
 
+/// The end of a text that says nothing of right elements.
+inline constexpr std::string_view kOnlyWrong = ", in the wrong elements only";
+
 /// The hypothesis that fits the whole output, else the first that fits its wrong elements; nullopt if none does, if the
 /// case is large (over 524,288 elements, or 100 million operations) or if four seconds have passed.
 std::optional<Diagnosis> explainByOracle(const Evidence& evidence, const std::vector<bool>& wrong);

@@ -16,10 +16,6 @@ constexpr int64_t kOracleElements = 1 << 19;
 constexpr double kOracleFlops = 0.1;  // in billions
 constexpr double kSeconds = 4;
 
-double valueAt(const OracleTensor& tensor, size_t i) {
-  return tensor.isReal() ? tensor.real[i] : static_cast<double>(tensor.integer[i]);
-}
-
 /// The error against the imitation is less than half of the error.
 bool isCloser(double got, double imitated, double right) {
   if (!std::isfinite(got) || !std::isfinite(imitated) || !std::isfinite(right)) return true;
@@ -96,7 +92,7 @@ void Imitator::offer(const char* kind, const std::string& text, const std::optio
   if (all)
     whole_ = Diagnosis{kind, text};
   else if (!part_ && explained >= 4)
-    part_ = Diagnosis{kind, text + ", in the wrong elements only"};
+    part_ = Diagnosis{kind, text + std::string(kOnlyWrong)};
 }
 
 std::optional<HostInputs> Imitator::altered(size_t index, const std::function<void(OracleTensor&)>& change) const {

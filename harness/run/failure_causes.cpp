@@ -3,6 +3,8 @@
 #include <array>
 #include <cctype>
 
+#include "harness/run/case_contrast.h"
+
 namespace opkit::harness {
 namespace {
 
@@ -43,12 +45,24 @@ size_t rankOf(const CaseRecord& one) {
 bool FailureCauses::add(const CaseRecord& one) {
   OfOperator& of = operators_[{one.op, one.backend}];
   ++of.failures;
-  const auto [found, isNew] = of.causes.try_emplace(keyOf(one), Cause{one});
-  ++found->second.failures;
+  const auto [found, isNew] = of.causes.try_emplace(keyOf(one), Cause{one, {}});
+  found->second.ids.push_back(one.id);
   return isNew;
 }
 
-std::string FailureCauses::summary(size_t most) const {
+/// What the failures of the operator have in common, else what those of its best cause have.
+std::string FailureCauses::common(const Key& key, const OfOperator& of, const Cause& best,
+                                  const OpRegistry& registry) const {
+  const OpDef* def = registry.find(key.first);
+  const auto passing = passing_.find(key);
+  if (!def || passing == passing_.end()) return "";
+  std::vector<std::string> all;
+  for (const auto& [name, cause] : of.causes) all.insert(all.end(), cause.ids.begin(), cause.ids.end());
+  const std::string text = contrastOf(*def, all, passing->second);
+  return text.empty() && best.ids.size() < all.size() ? contrastOf(*def, best.ids, passing->second) : text;
+}
+
+std::string FailureCauses::summary(size_t most, const OpRegistry& registry) const {
   if (operators_.empty()) return "";
   std::string text = "causes:\n";
   size_t shown = 0;
@@ -59,13 +73,15 @@ std::string FailureCauses::summary(size_t most) const {
     }
     const Cause* best = nullptr;
     for (const auto& [name, cause] : of.causes)
-      if (!best || std::pair(rankOf(cause.first), best->failures) < std::pair(rankOf(best->first), cause.failures))
+      if (!best || std::pair(rankOf(cause.first), best->ids.size()) < std::pair(rankOf(best->first), cause.ids.size()))
         best = &cause;
     const CaseRecord& one = best->first;
     text +=
         fmt::format("  {} on {}, {} failure{}{}: {}\n", key.first, key.second, of.failures, of.failures == 1 ? "" : "s",
                     of.causes.size() == 1 ? "" : fmt::format(" of {} kinds", of.causes.size()),
                     one.diagnosis && one.diagnosis->kind != "unknown" ? one.diagnosis->text : one.reason);
+    if (const std::string shared = common(key, of, *best, registry); !shared.empty())
+      text += fmt::format("    {}\n", shared);
     if (!one.repro.empty()) text += fmt::format("    {}\n", one.repro);
   }
   return text;

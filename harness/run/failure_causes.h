@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/op/op_registry.h"
 #include "harness/run/results.h"
 
 namespace opkit::harness {
@@ -16,20 +17,28 @@ class FailureCauses {
   /// its numbers.
   bool add(const CaseRecord& one);
 
-  /// For each operator and backend the failure that explains most, with its diagnosis, its command and the number of
-  /// failures; at most `most` operators. Empty if there was no failure.
-  std::string summary(size_t most) const;
+  /// A case that passed, to be told apart from the failing ones.
+  void addPass(const CaseRecord& one) { passing_[{one.op, one.backend}].push_back(one.id); }
+
+  /// For each operator and backend the failure that explains most, with its diagnosis, its command, the number of
+  /// failures, and what the failing cases have in common (contrastOf); at most `most` operators. Empty if there was no
+  /// failure.
+  std::string summary(size_t most, const OpRegistry& registry) const;
 
  private:
   struct Cause {
     CaseRecord first;
-    size_t failures = 0;
+    std::vector<std::string> ids;  // of every failure
   };
   struct OfOperator {
     std::map<std::string, Cause> causes;
     size_t failures = 0;
   };
-  std::map<std::pair<std::string, std::string>, OfOperator> operators_;  // by operator and backend
+  using Key = std::pair<std::string, std::string>;  // operator and backend
+  std::string common(const Key& key, const OfOperator& of, const Cause& best, const OpRegistry& registry) const;
+
+  std::map<Key, OfOperator> operators_;
+  std::map<Key, std::vector<std::string>> passing_;  // ids
 };
 
 }  // namespace opkit::harness

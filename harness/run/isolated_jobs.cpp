@@ -242,6 +242,7 @@ class Pool {
     poll(waits.data(), waits.size(), static_cast<int>(std::ceil(patienceSeconds * 1000)));
     if (stopped()) return Status::ok();
     for (size_t i = 0; i < waits.size(); ++i) {
+      busy[i]->clock.allow(busy[i]->note.moreSeconds());
       if (waits[i].revents != 0)
         OPKIT_TRY(receive(*busy[i]));
       else if (busy[i]->clock.isOver())

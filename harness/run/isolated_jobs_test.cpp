@@ -111,6 +111,17 @@ TEST(IsolatedJobs, AHangCostsOneJob) {
   EXPECT_EQ(outcomes.at(2).kind, Kind::Answered);
 }
 
+TEST(IsolatedJobs, AJobThatAsksForMoreTimeGetsIt) {
+  const auto outcomes = runAll(3, 2, [](size_t i) -> std::string {
+    if (i == 1) needMoreTime(30), sleep(1), sleep(1), sleep(1);
+    while (i == 2) pause();
+    return "done";
+  });
+  ASSERT_EQ(outcomes.size(), 3u);
+  EXPECT_EQ(outcomes.at(1).kind, Kind::Answered);
+  EXPECT_EQ(outcomes.at(2).kind, Kind::TimedOut) << "the next job has its own limit";
+}
+
 TEST(IsolatedJobs, AnEndlessLoopCostsOneJob) {
   const auto outcomes = runAll(3, 2, [](size_t i) -> std::string {
     std::atomic<size_t> turns = 0;

@@ -28,7 +28,7 @@ double coresOfMachine() { return std::max(1u, std::thread::hardware_concurrency(
 
 void WorkerClock::begin(double now, double limitSeconds) {
   begun_ = now;
-  limit_ = limitSeconds;
+  ownLimit_ = limit_ = limitSeconds;
   counted_ = ran_ = 0;
 }
 

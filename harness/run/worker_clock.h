@@ -22,6 +22,8 @@ class WorkerClock {
 
   /// Its next job begins.
   void begin(double now, double limitSeconds);
+  /// The job has so many seconds beside the limit of begin().
+  void allow(double moreSeconds) { limit_ = ownLimit_ + moreSeconds; }
   /// Takes the times of the worker's threads since the last look, and the share of its busy time that the machine lost
   /// to other guests of its host.
   void look(double now, const ThreadTimes& since, double stolenShare = 0);
@@ -35,7 +37,7 @@ class WorkerClock {
  private:
   double looked_;
   double cores_;
-  double begun_ = 0, limit_ = 0;
+  double begun_ = 0, ownLimit_ = 0, limit_ = 0;
   double counted_ = 0;  // since the job began
   double ran_ = 0;      // on all cores together, since the job began
 };
@@ -48,6 +50,7 @@ class ProcessClock {
   explicit ProcessClock(pid_t process);
 
   void begin(double limitSeconds);
+  void allow(double moreSeconds) { clock_.allow(moreSeconds); }
   bool isOver();
   /// Until isOver() may have another answer; at most a second.
   double patienceSeconds() const;

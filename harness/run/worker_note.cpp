@@ -16,11 +16,14 @@ namespace {
 
 constexpr size_t kNoteBytes = 4096;
 constexpr size_t kMostNoted = 1000;
+constexpr size_t kSecondsOffset = 2048;  // a double, behind the text
 
 char*& ownNote() {
   static char* note = nullptr;
   return note;
 }
+
+double& secondsIn(char* note) { return *reinterpret_cast<double*>(note + kSecondsOffset); }
 
 }  // namespace
 
@@ -42,8 +45,12 @@ NotePage& NotePage::operator=(NotePage&& other) noexcept {
 
 std::string NotePage::read() const { return text_ ? std::string(text_, strnlen(text_, kMostNoted)) : ""; }
 
+double NotePage::moreSeconds() const { return text_ ? secondsIn(text_) : 0; }
+
 void NotePage::clear() {
-  if (text_) text_[0] = 0;
+  if (!text_) return;
+  text_[0] = 0;
+  secondsIn(text_) = 0;
 }
 
 void NotePage::adopt() { ownNote() = text_; }
@@ -54,6 +61,10 @@ void noteWork(std::string_view text) {
   const size_t size = std::min(text.size(), kMostNoted);
   std::memcpy(note, text.data(), size);
   note[size] = 0;
+}
+
+void needMoreTime(double seconds) {
+  if (char* const note = ownNote()) secondsIn(note) += seconds;
 }
 
 std::string activityOf(pid_t process) {

@@ -18,6 +18,8 @@ class NotePage {
 
   /// The last note, or "".
   std::string read() const;
+  /// Seconds that the worker asked for with needMoreTime() since clear().
+  double moreSeconds() const;
   void clear();
   /// In the worker: noteWork() writes here from now on.
   void adopt();
@@ -29,6 +31,9 @@ class NotePage {
 /// Says what this worker does from now on; cut to 1,000 characters. Does nothing in a process that is no worker. Used
 /// by the thread that runs the jobs.
 void noteWork(std::string_view text);
+
+/// Asks for time beside the limit of the job, to look into a failure. As noteWork() otherwise.
+void needMoreTime(double seconds);
 
 /// What the threads of a process do, looked at for a moment: "its own code runs", "the device's threads run" (those of
 /// a software device), "the driver compiles or copies" or "all its threads sleep".

@@ -222,7 +222,7 @@ Checker RoundWorker::checkerFor(Lane& lane) {
   Checker checker(registry, lane.backend, lane.runtime);
   const auto runtime = vulkan::asVulkan(lane.runtime);
   if (!runtime) return checker;
-  checker.setOneClass(lane.isOwnClass);
+  checker.setOneClass(lane.isOwnClass, plan_.source);
   if (plan_.sanitize.empty()) return checker;
   const SanitizerParts parts = *SanitizerParts::parse(plan_.sanitize);   // the command checked it
   const auto workshop = std::make_shared<ShaderWorkshop>(plan_.source);  // shared with copies of the function
