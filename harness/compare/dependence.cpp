@@ -1,12 +1,12 @@
 #include "harness/compare/dependence.h"
 
 #include <cmath>
-#include <set>
 
 #include "engine/base/clock.h"
 #include "harness/cases/rng.h"
 #include "harness/compare/alterations.h"
 #include "harness/compare/expected.h"
+#include "harness/compare/tolerance.h"
 
 namespace opkit::harness {
 namespace {
@@ -14,8 +14,9 @@ namespace {
 constexpr double kSearchSeconds = 2;
 constexpr int64_t kMostElements = 1 << 16;  // of an output or input
 constexpr size_t kMostNamed = 4;
-/// A change that one side follows and the other does not must be so many times the noise.
-constexpr double kClear = 10, kClearOfIntegers = 2;
+/// A change that one side follows and the other does not must be so many times the rounding.
+constexpr double kClear = 4, kClearOfIntegers = 2;
+constexpr double kSumOfRoundings = 32;
 constexpr double kResidue = 1e-4;  // of a change: what a rounding leaves of nothing
 
 using Indices = std::vector<int64_t>;
@@ -104,9 +105,8 @@ class Experiment {
         replaceAll(replaced_, seed);
         const auto moved = respond(input, 0, replaced_.elements());
         if (!moved) continue;
-        const double a = std::fabs(moved->kernel), b = std::fabs(moved->oracle), noise = noiseOf(a, b);
-        if (a > noise) return false;
-        oracleFollows_ = oracleFollows_ || isClear(b, noise);
+        if (moved->kernel != 0) return false;
+        oracleFollows_ = oracleFollows_ || isClear(std::fabs(moved->oracle));
       }
     return oracleFollows_;
   }
@@ -125,32 +125,40 @@ class Experiment {
     if (isLate()) return;
     const std::optional<Response> moved = respond(found.input, first, last);
     if (!moved) return;
-    const double a = std::fabs(moved->kernel), b = std::fabs(moved->oracle), noise = noiseOf(a, b);
-    kernelFollows_ = kernelFollows_ || a > noise;
-    oracleFollows_ = oracleFollows_ || isClear(b, noise);
-    if (std::fabs(moved->kernel - moved->oracle) <= noise) return;
+    const double a = std::fabs(moved->kernel), b = std::fabs(moved->oracle);
+    kernelFollows_ = kernelFollows_ || a > 0;
+    oracleFollows_ = oracleFollows_ || isClear(b);
+    if (agree(*moved)) return;
     if (last - first > 1) {
       const int64_t middle = first + (last - first) / 2;
       split(found, first, middle);
       split(found, middle, last);
-    } else if (a <= kResidue * b && isClear(b, noise)) {
+    } else if (a <= kResidue * b && isClear(b)) {
       found.missing.push_back(first);
-    } else if (b == 0 && isClear(a, noise)) {
+    } else if (b == 0 && isClear(a)) {
       found.foreign.push_back(first);
     }
   }
 
-  /// What rounding may move: integers of few bits are quantised.
-  double noiseOf(double a, double b) const {
+  /// What rounding the output may move: integers of few bits are quantised.
+  double rounding() const {
     const DType dtype = e_.got.desc.dtype;
     if (!isFloat(dtype)) return bitsOf(dtype) == 8 || bitsOf(dtype) == 16 ? 1 : 0.5;
-    const double relative = dtype == DType::Float64 ? 1e-9 : dtype == DType::Float32 ? 1e-4 : 1e-2;
-    return relative * std::max({a, b, scale_});
+    return 2 * ulpOf(dtype, scale_);
+  }
+
+  /// True if both moved alike, but for approximations of the kernel.
+  bool agree(const Response& moved) const {
+    const double apart = std::fabs(moved.kernel - moved.oracle);
+    if (!isFloat(e_.got.desc.dtype)) return apart <= rounding();
+    const double relative = bitsOf(e_.got.desc.dtype) >= 32 ? 1e-3 : 2e-2;
+    const double size = std::max(std::fabs(moved.kernel), std::fabs(moved.oracle));
+    return apart <= kSumOfRoundings * rounding() + relative * size;
   }
 
   /// True if an element moved beyond doubt.
-  bool isClear(double moved, double noise) const {
-    return moved > (isFloat(e_.got.desc.dtype) ? kClear : kClearOfIntegers) * noise;
+  bool isClear(double moved) const {
+    return moved > (isFloat(e_.got.desc.dtype) ? kClear : kClearOfIntegers) * rounding();
   }
 
   /// nullopt if the oracle refuses the changed input, or the kernel does.
