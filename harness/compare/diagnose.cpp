@@ -16,12 +16,13 @@ Values valuesOf(const OracleTensor& tensor) {
   return tensor.isReal() ? tensor.real : Values(tensor.integer.begin(), tensor.integer.end());
 }
 
-/// True if every bit of the element is one, the poison of unwritten memory.
-bool isPoison(const Tensor& tensor, size_t i) {
+/// True if every byte of the element is the poison of unwritten memory, or all are the same other byte.
+bool isPoison(const Tensor& tensor, size_t i, bool anyByte = false) {
   if (isPacked(tensor.desc.dtype)) return false;  // a code of ones may be a result
   const size_t size = sizeOf(tensor.desc.dtype);
   const auto bytes = tensor.bytes().subspan(i * size, size);
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0xFF}; });
+  const std::byte poison = anyByte ? bytes.front() : std::byte{0xFF};
+  return std::ranges::all_of(bytes, [poison](std::byte b) { return b == poison; });
 }
 
 constexpr size_t kFewValues = 3;
@@ -137,8 +138,22 @@ class Doctor {
       return Diagnosis{"unwritten", fmt::format("{} elements depend on memory that was never written", dependent)};
     if (poisoned == 0 || poisoned < failures_) return {};
     const Found where = diagnosePlace(shape_, wrong_);
-    return Diagnosis{"unwritten", fmt::format("all wrong elements were never written{}",
-                                              where ? ": " + where->text : std::string())};
+    return Diagnosis{
+        "unwritten",
+        fmt::format("all wrong elements {}{}",
+                    areComputed() ? "are made of memory that was never written: a read outside of a tensor, "
+                                    "or of a part that no dispatch fills"
+                                  : "were never written",
+                    where ? ": " + where->text : std::string())};
+  }
+
+  /// True if some wrong element is not the other poison itself: the kernel wrote what it made of it.
+  bool areComputed() const {
+    const DType dtype = e_.got.desc.dtype;
+    if (!e_.overOther || isPacked(dtype) || sizeOf(dtype) < 2) return false;
+    for (size_t i = 0; i < wrong_.size(); ++i)
+      if (wrong_[i] && !isPoison(*e_.overOther, i, true)) return true;
+    return false;
   }
 
   Found stale() {
