@@ -53,6 +53,7 @@ struct Response {
 struct Difference {
   size_t input = 0;
   Indices missing, foreign;  // the oracle alone follows; the kernel alone
+  size_t unequal = 0;        // elements that both follow, by other amounts
 };
 
 class Experiment {
@@ -78,6 +79,9 @@ class Experiment {
              " follows no input: it is a constant, or it was not computed";
     std::string text;
     for (const Difference& one : differences_) text += (text.empty() ? "" : " and ") + textOf(one);
+    if (text.empty() && !unequal_.empty() && !equal_.empty() && !isLate())
+      text = fmt::format("follows {} by another amount than it should, but {} as it should", namesOf(unequal_),
+                         namesOf(equal_));
     if (text.empty()) return std::nullopt;
     return "element " + at(e_.got.desc.shape, element_) + " " + text;
   }
@@ -114,9 +118,25 @@ class Experiment {
   void search(size_t input) {
     replaced_ = OracleTensor::fromTensor(*e_.inputs[input]);
     replaceAll(replaced_, 1);
-    Difference found{input, {}, {}};
+    Difference found{.input = input};
+    isFollowed_ = false;
     split(found, 0, e_.inputs[input]->desc.elements());
+    if (found.unequal > 0)
+      unequal_.push_back(input);
+    else if (isFollowed_)
+      equal_.push_back(input);
     if (!found.missing.empty() || !found.foreign.empty()) differences_.push_back(std::move(found));
+  }
+
+  std::string nameOf(size_t input) const {
+    const Port* port = portOf(e_.def.inputs, input);
+    return fmt::format("input {}{}", input, port ? " '" + port->name + "'" : "");
+  }
+
+  std::string namesOf(const std::vector<size_t>& inputs) const {
+    std::string text;
+    for (const size_t input : inputs) text += (text.empty() ? "" : " and ") + nameOf(input);
+    return text;
   }
 
   /// Descends to the elements of [first, last) to which kernel and oracle respond otherwise. The oracle does not
@@ -128,6 +148,7 @@ class Experiment {
     const double a = std::fabs(moved->kernel), b = std::fabs(moved->oracle);
     kernelFollows_ = kernelFollows_ || a > 0;
     oracleFollows_ = oracleFollows_ || isClear(b);
+    isFollowed_ = isFollowed_ || isClear(b);
     if (agree(*moved)) return;
     if (last - first > 1) {
       const int64_t middle = first + (last - first) / 2;
@@ -137,6 +158,8 @@ class Experiment {
       found.missing.push_back(first);
     } else if (b == 0 && isClear(a)) {
       found.foreign.push_back(first);
+    } else if (a > 0 && b > 0) {
+      ++found.unequal;
     }
   }
 
@@ -183,8 +206,7 @@ class Experiment {
 
   /// "takes input 1 'scale' [2] in place of [5]".
   std::string textOf(const Difference& one) const {
-    const Port* port = portOf(e_.def.inputs, one.input);
-    const std::string name = fmt::format("input {}{}", one.input, port ? " '" + port->name + "'" : "");
+    const std::string name = nameOf(one.input);
     const Shape& shape = e_.inputs[one.input]->desc.shape;
     if (one.missing.empty()) return fmt::format("follows {} {}, as it should not", name, listOf(shape, one.foreign));
     if (one.foreign.empty())
@@ -207,8 +229,10 @@ class Experiment {
   ParamBytes params_;
   Response before_;  // values, not moves
   double scale_ = 0;
-  OracleTensor replaced_;  // the input that is searched, with other elements
+  OracleTensor replaced_;    // the input that is searched, with other elements
+  bool isFollowed_ = false;  // by either, that input
   std::vector<Difference> differences_;
+  std::vector<size_t> unequal_, equal_;  // inputs that both follow, by other amounts or alike
   bool kernelFollows_ = false, oracleFollows_ = false;
 };
 

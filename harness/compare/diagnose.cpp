@@ -251,6 +251,7 @@ class Doctor {
       offsets = offsets && !rounded && near(want_[i] + offset, got_[i]);
       varied = varied || !near(want_[i], want_[first]);
     }
+    if (const Found power = byPowersOfTwo()) return power;
     if (!varied && failures_ > 1) return {};  // one value only: nothing can be concluded
     if (failures_ < 2) return {};
     const char* which = failures_ == static_cast<int64_t>(wrong_.size()) ? "the output is" : "the wrong elements are";
@@ -260,6 +261,25 @@ class Doctor {
       return Diagnosis{"scaled", fmt::format("{} the right values multiplied by {:.6g}", which, factor)};
     if (offsets) return Diagnosis{"offset", fmt::format("{} the right values plus {:.6g}", which, offset)};
     return {};
+  }
+
+  /// Right mantissas, wrong exponents. Few ratios are powers of two by chance, so one element suffices.
+  Found byPowersOfTwo() const {
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < wrong_.size(); ++i) {
+      if (!wrong_[i]) continue;
+      const double exponent = std::log2(got_[i] / want_[i]);
+      if (!std::isfinite(exponent) || std::fabs(exponent - std::round(exponent)) > 1e-6) return {};
+      least = std::min(least, std::round(exponent));
+      most = std::max(most, std::round(exponent));
+    }
+    const bool isUsual = least == most && std::fabs(least) == 1;  // half or twice: a term, not an exponent
+    if (!expected().isReal() || bitsOf(e_.got.desc.dtype) < 32 || least == 0 || most == 0 || isUsual) return {};
+    const std::string power =
+        least == most ? fmt::format("2^{:.0f}", least) : fmt::format("2^{:.0f} to 2^{:.0f}", least, most);
+    return Diagnosis{"scaled", fmt::format("the wrong elements are the right values times a power of two, {}: an "
+                                           "exponent or a scale is wrong",
+                                           power)};
   }
 
   /// Moved along an axis by a few steps; elements whose source lies outside may hold anything.

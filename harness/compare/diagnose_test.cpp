@@ -457,6 +457,19 @@ TEST(Diagnosis, NamesTheElementsThatAWrongOneDoesNotFollow) {
   EXPECT_NE(text.find("[20,4], as it should"), std::string::npos) << text;
 }
 
+TEST(Diagnosis, NamesAnInputThatAWrongElementFollowsByAnotherAmount) {
+  const std::string text = diagnosisOfKernel(kAffine, [](TensorList in, TensorList out) {
+    out[0]->data<float>()[34] += in[2]->data<float>()[2] * 3;  // the bias four times
+  });
+  EXPECT_NE(text.find("by another amount than it should, but input 1 'scale'"), std::string::npos) << text;
+}
+
+TEST(Diagnosis, NamesAWrongExponent) {
+  const std::string text =
+      diagnosisOfKernel(kMatMul, [](TensorList, TensorList out) { out[0]->data<float>()[34] *= 16; });
+  EXPECT_NE(text.find("a power of two, 2^4"), std::string::npos) << text;
+}
+
 TEST(Diagnosis, NamesAnElementThatFollowsNoInput) {
   const std::string text =
       diagnosisOfKernel(kMatMul, [](TensorList, TensorList out) { out[0]->data<float>()[34] = 42; });

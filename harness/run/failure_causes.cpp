@@ -30,9 +30,9 @@ std::string keyOf(const CaseRecord& one) {
 
 /// How much a diagnosis says: lines of a shader, a mistake that reproduces the values, a place, nothing.
 size_t rankOf(const CaseRecord& one) {
-  static constexpr std::array<std::string_view, 13> kPlaces = {"edge",      "slice", "tail", "lane",  "padding",
-                                                               "suffix",    "signs", "mode", "order", "neighbour",
-                                                               "precision", "half",  "nan"};
+  static constexpr std::array<std::string_view, 14> kPlaces = {"edge",      "specials",  "slice", "tail", "lane",
+                                                               "padding",   "suffix",    "signs", "mode", "order",
+                                                               "neighbour", "precision", "half",  "nan"};
   if (!one.diagnosis) return 3;
   const std::string& kind = one.diagnosis->kind;
   if (kind == "traced") return 0;
