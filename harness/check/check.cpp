@@ -312,6 +312,17 @@ void Checker::checkTrust(const PreparedCase& c, CaseResult& result) const {
   result.reason = trust.message();
 }
 
+/// A failure of bits alone; on Vulkan a race may be behind any of them.
+void Checker::explainMode(const PreparedCase& c, const Fresh& fresh, CaseResult& result) {
+  std::string cause = causeOf(result);
+  if (!result.diagnosis.empty() || cause.empty()) return;
+  const VariantContext context{registry_, backend_, runtime_, c, fresh.outputs, fresh.alternatives};
+  if (deviceVariants_ && explainByTrace(
+                             c, [&] { return deviceVariants_->faultsIn(context, ""); }, result))
+    return;
+  result.diagnosisKind = "mode", result.diagnosis = std::move(cause);
+}
+
 std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
   std::vector<CaseResult> results;
   std::vector<Fresh> fresh(group.cases.size());
@@ -341,8 +352,7 @@ std::vector<CaseResult> Checker::checkGroup(const PreparedGroup& group) {
   }
   for (size_t i = 0; i < results.size(); ++i) {
     CaseResult& result = results[i];
-    if (std::string cause = causeOf(result); result.diagnosis.empty() && !cause.empty() && !hunting_)
-      result.diagnosisKind = "mode", result.diagnosis = std::move(cause);
+    if (!hunting_) explainMode(group.cases[i], fresh[i], result);
     // A script and stored values judge the oracle too.
     const bool isJudged = group.cases[i].second || !group.cases[i].description.expected.empty();
     if (!fresh[i].isOracle || isJudged || result.status != CaseStatus::Pass) continue;

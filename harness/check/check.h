@@ -153,6 +153,7 @@ class Checker {
                        CaseResult& result, Others& others);
   void checkTraced(const PreparedCase& c, CaseResult& result, const Fresh& fresh);
   void checkVariants(Interpreter& interpreter, const PreparedCase& c, CaseResult& result, const Fresh& fresh);
+  void explainMode(const PreparedCase& c, const Fresh& fresh, CaseResult& result);
   void explainWrong(const PreparedCase& c, const WrongRun& wrong, CaseResult& result);
   /// True after the first failures of an operator: further ones are explained by their values alone.
   bool knowsEnough(const std::string& op);

@@ -172,6 +172,7 @@ Status DeviceVariants::faultsIn([[maybe_unused]] const VariantContext& context,
 #ifdef OPKIT_HAS_VULKAN
   std::vector<Variant> variants = allOf(context.runtime);
   variants.push_back({"", context.runtime, {.backend = "vulkan"}});
+  if (auto shortLoops = withShortLoops(context)) variants.push_back(*std::move(shortLoops));
   for (const Variant& variant : variants)
     if (variant.name == name)
       return sanitizeCase(

@@ -181,7 +181,7 @@ class Experiment {
 
   /// True if an element moved beyond doubt.
   bool isClear(double moved) const {
-    return moved > (isFloat(e_.got.desc.dtype) ? kClear : kClearOfIntegers) * rounding();
+    return moved >= (isFloat(e_.got.desc.dtype) ? kClear : kClearOfIntegers) * rounding();
   }
 
   /// nullopt if the oracle refuses the changed input, or the kernel does.

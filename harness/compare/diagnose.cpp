@@ -5,6 +5,7 @@
 
 #include "harness/compare/dependence.h"
 #include "harness/compare/diagnose_place.h"
+#include "harness/compare/diagnose_rows.h"
 #include "harness/compare/hypotheses.h"
 
 namespace opkit::harness {
@@ -25,6 +26,14 @@ bool isPoison(const Tensor& tensor, size_t i, bool anyByte = false) {
   return std::ranges::all_of(bytes, [poison](std::byte b) { return b == poison; });
 }
 
+bool areFinite(const HostInputs& inputs) {
+  for (const auto& input : inputs)
+    if (input && isFloat(input->desc.dtype))
+      for (const double v : OracleTensor::fromTensor(*input).real)
+        if (!std::isfinite(v)) return false;
+  return true;
+}
+
 constexpr size_t kFewValues = 3;
 constexpr int64_t kFewFailures = 3;
 
@@ -40,10 +49,10 @@ class Doctor {
   Diagnosis diagnose() {
     if (got_.size() != want_.size() || failures_ == 0) return {"unknown", "no element is wrong by itself"};
     for (const auto step :
-         {&Doctor::race, &Doctor::accumulated, &Doctor::unwritten, &Doctor::stale, &Doctor::specials, &Doctor::clamped,
-          &Doctor::saturated, &Doctor::scaled, &Doctor::imitated, &Doctor::transposed, &Doctor::shifted,
-          &Doctor::repeated, &Doctor::neighbours, &Doctor::reordered, &Doctor::otherElements, &Doctor::rounded,
-          &Doctor::place, &Doctor::signs, &Doctor::precision})
+         {&Doctor::race,    &Doctor::accumulated, &Doctor::unwritten,  &Doctor::stale,     &Doctor::specials,
+          &Doctor::clamped, &Doctor::saturated,   &Doctor::scaled,     &Doctor::imitated,  &Doctor::transposed,
+          &Doctor::shifted, &Doctor::repeated,    &Doctor::neighbours, &Doctor::reordered, &Doctor::otherElements,
+          &Doctor::rounded, &Doctor::place,       &Doctor::rows,       &Doctor::signs,     &Doctor::precision})
       if (auto found = (this->*step)()) return completed(*std::move(found));
     return completed({"unknown", fmt::format("no simple explanation fits; {}", extent())});
   }
@@ -183,6 +192,9 @@ class Doctor {
       nan = nan && (!wrong_[i] || (std::isnan(got_[i]) && std::isfinite(want_[i])));
       infinite = infinite && (!wrong_[i] || (!std::isfinite(got_[i]) && std::isfinite(want_[i])));
     }
+    if ((nan || infinite) && !areFinite(e_.inputs))
+      return Diagnosis{"infinite", "the wrong elements are infinite or NaN, as some elements of the inputs are" +
+                                       placeText() + ": they take one that they should not, or lose a mask"};
     if (nan)
       return Diagnosis{"nan",
                        "the wrong elements are NaN" + placeText() + ": 0/0, Inf-Inf or a function outside its domain"};
@@ -326,6 +338,10 @@ class Doctor {
     return found;
   }
 
+  Found rows() {
+    return diagnoseRows(shape_, got_, want_, wrong_, [this](double a, double b) { return near(a, b); });
+  }
+
   /// Wrong elements that hold the right value of one a fixed distance away.
   Found neighbours() {
     std::set<double> values;
@@ -408,7 +424,7 @@ class Doctor {
 
   /// Integers that are one off everywhere.
   Found rounded() {
-    if (expected().isReal() || failures_ < 2) return {};
+    if (expected().isReal() || failures_ < kFewFailures) return {};
     bool up = true, down = true;
     for (size_t i = 0; i < wrong_.size(); ++i) {
       if (!wrong_[i]) continue;

@@ -38,7 +38,11 @@ class Faults {
     if (seen_.emplace(kind, first, second).second) list_.push_back({kind, std::move(text)});
   }
   void nextDispatch() { seen_.clear(); }
-  std::vector<ShaderFault> take() { return std::move(list_); }
+  /// Races first: they explain reads of what was not written yet.
+  std::vector<ShaderFault> take() {
+    std::ranges::stable_partition(list_, [](const ShaderFault& fault) { return std::string_view(fault.kind) == "race"; });
+    return std::move(list_);
+  }
 
  private:
   std::set<std::tuple<std::string, uint32_t, uint32_t>> seen_;
