@@ -144,7 +144,7 @@ const std::vector<Row> kRows = {
        for (size_t r = 0; r < 6; ++r)
          for (size_t i = 64; i < 70; ++i) y.real[r] -= double(in[0]->data<float>()[r * 70 + i]) / 70;
      }},
-    {"padding", "padding_is_zero", kPadded,
+    {"pad_value", "padding_is_zero", kPadded,
      [](OracleTensor& y) {
        const Case c = *parseCaseId(kPadded);
        const OpDef& def = *ops::builtinOps().find(c.op);

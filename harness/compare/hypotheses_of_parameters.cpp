@@ -136,7 +136,7 @@ void Imitator::padding() {
   without["pads"] = std::vector<int64_t>(2 * spatial, 0);
   HostInputs inputs = e_.inputs;
   inputs[0] = *std::move(padded);
-  offer("padding", fmt::format("the padding of {} counts as elements that are 0", nameOf(0)),
+  offer("pad_value", fmt::format("the padding of {} counts as elements that are 0", nameOf(0)),
         outputOf(inputs, without.dump()));
 }
 

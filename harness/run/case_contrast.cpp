@@ -12,7 +12,7 @@ namespace opkit::harness {
 namespace {
 
 constexpr size_t kFewestFailing = 2, kFewestPassing = 6;
-constexpr size_t kFewestForPairs = 4;  // with fewer failures some pair fits by chance
+constexpr size_t kFewestForPairs = 4, kFewestForThree = 6;  // with fewer failures some fit by chance
 constexpr size_t kShareOfPassing = 20;
 constexpr size_t kMostAlternatives = 3;
 
@@ -84,7 +84,7 @@ class Contrast {
     const auto best = std::ranges::min_element(properties_, {}, &Property::count);
     if (best == properties_.end()) return "";
     if (best->count > 0 && failing_.size() >= kFewestForPairs)
-      if (const std::string both = pair(); !both.empty()) return sentence(both, 0);
+      if (const std::string both = several(); !both.empty()) return sentence(both, 0);
     return kShareOfPassing * best->count <= passing_.size() ? sentence(alternatives(best->count), best->count) : "";
   }
 
@@ -155,16 +155,25 @@ class Contrast {
                        count == 0 ? "none" : std::to_string(count), passing_.size());
   }
 
-  /// The first pair that no passing case has; empty if there is none.
-  std::string pair() const {
+  /// The first pair, or three, that no passing case has; empty if there is none.
+  std::string several() const {
     for (size_t a = 0; a < properties_.size(); ++a)
-      for (size_t b = a + 1; b < properties_.size(); ++b) {
-        bool both = false;
-        for (size_t i = 0; i < passing_.size() && !both; ++i)
-          both = properties_[a].passing[i] && properties_[b].passing[i];
-        if (!both) return properties_[a].text + " and " + properties_[b].text;
-      }
+      for (size_t b = a + 1; b < properties_.size(); ++b)
+        if (areApart({a, b})) return properties_[a].text + " and " + properties_[b].text;
+    if (failing_.size() < kFewestForThree) return "";
+    for (size_t a = 0; a < properties_.size(); ++a)
+      for (size_t b = a + 1; b < properties_.size(); ++b)
+        for (size_t c = b + 1; c < properties_.size(); ++c)
+          if (areApart({a, b, c}))
+            return properties_[a].text + " and " + properties_[b].text + " and " + properties_[c].text;
     return "";
+  }
+
+  /// True if no passing case has all of these properties.
+  bool areApart(const std::vector<size_t>& chosen) const {
+    for (size_t i = 0; i < passing_.size(); ++i)
+      if (std::ranges::all_of(chosen, [&](size_t k) { return properties_[k].passing[i]; })) return false;
+    return true;
   }
 
   std::vector<Traits> failing_, passing_;

@@ -28,16 +28,18 @@ std::string keyOf(const CaseRecord& one) {
                      isKnown ? "" : shapeOf(one.reason));
 }
 
-/// How much a diagnosis says: lines of a shader, a mistake that reproduces the values, a place, nothing.
+/// How much a diagnosis says: lines of a shader, a mistake that reproduces the values, elements of inputs, a place,
+/// nothing.
 size_t rankOf(const CaseRecord& one) {
   static constexpr std::array<std::string_view, 14> kPlaces = {"edge",      "specials",  "slice", "tail", "lane",
                                                                "padding",   "suffix",    "signs", "mode", "order",
                                                                "neighbour", "precision", "half",  "nan"};
-  if (!one.diagnosis) return 3;
+  if (!one.diagnosis) return 4;
   const std::string& kind = one.diagnosis->kind;
   if (kind == "traced") return 0;
-  if (kind == "unknown") return 4;
-  return std::ranges::find(kPlaces, kind) == kPlaces.end() ? 1 : 2;
+  if (kind == "dependence") return 2;
+  if (kind == "unknown") return 5;
+  return std::ranges::find(kPlaces, kind) == kPlaces.end() ? 1 : 3;
 }
 
 }  // namespace
@@ -59,7 +61,8 @@ std::string FailureCauses::common(const Key& key, const OfOperator& of, const Ca
   std::vector<std::string> all;
   for (const auto& [name, cause] : of.causes) all.insert(all.end(), cause.ids.begin(), cause.ids.end());
   const std::string text = contrastOf(*def, all, passing->second);
-  return text.empty() && best.ids.size() < all.size() ? contrastOf(*def, best.ids, passing->second) : text;
+  const bool isUsual = best.ids.size() < all.size() && 2 * best.ids.size() >= all.size();
+  return text.empty() && isUsual ? contrastOf(*def, best.ids, passing->second) : text;
 }
 
 std::string FailureCauses::summary(size_t most, const OpRegistry& registry) const {
