@@ -49,10 +49,11 @@ class Doctor {
   Diagnosis diagnose() {
     if (got_.size() != want_.size() || failures_ == 0) return {"unknown", "no element is wrong by itself"};
     for (const auto step :
-         {&Doctor::race,    &Doctor::accumulated, &Doctor::unwritten,  &Doctor::stale,     &Doctor::specials,
-          &Doctor::clamped, &Doctor::saturated,   &Doctor::scaled,     &Doctor::imitated,  &Doctor::transposed,
-          &Doctor::shifted, &Doctor::repeated,    &Doctor::neighbours, &Doctor::reordered, &Doctor::otherElements,
-          &Doctor::rounded, &Doctor::place,       &Doctor::rows,       &Doctor::signs,     &Doctor::precision})
+         {&Doctor::race,          &Doctor::accumulated, &Doctor::unwritten,     &Doctor::stale,      &Doctor::specials,
+          &Doctor::clamped,       &Doctor::saturated,   &Doctor::wholeImitated, &Doctor::scaled,     &Doctor::imitated,
+          &Doctor::transposed,    &Doctor::shifted,     &Doctor::repeated,      &Doctor::neighbours, &Doctor::reordered,
+          &Doctor::otherElements, &Doctor::rounded,     &Doctor::place,         &Doctor::rows,       &Doctor::signs,
+          &Doctor::precision})
       if (auto found = (this->*step)()) return completed(*std::move(found));
     return completed({"unknown", fmt::format("no simple explanation fits; {}", extent())});
   }
@@ -271,7 +272,9 @@ class Doctor {
     if (scales && factor == 0) return Diagnosis{"zeros", fmt::format("{} zero", which)};
     if (scales && std::fabs(factor - 1) > 1e-3)
       return Diagnosis{"scaled", fmt::format("{} the right values multiplied by {:.6g}", which, factor)};
-    if (offsets) return Diagnosis{"offset", fmt::format("{} the right values plus {:.6g}", which, offset)};
+    const bool isRounding = !expected().isReal() && std::fabs(offset) == 1;  // see rounded()
+    if (offsets && !(isRounding && failures_ < static_cast<int64_t>(wrong_.size())))
+      return Diagnosis{"offset", fmt::format("{} the right values plus {:.6g}", which, offset)};
     return {};
   }
 
@@ -332,11 +335,14 @@ class Doctor {
     return {};
   }
 
-  Found imitated() {
-    Found found = e_.quick ? Found() : explainByOracle(e_, wrong_);
-    isImitated_ = found && !found->text.ends_with(kOnlyWrong);
-    return found;
+  /// A mistake of the kernel that gives all its values; else imitated() has what gives the wrong ones.
+  Found wholeImitated() {
+    imitation_ = e_.quick ? Found() : explainByOracle(e_, wrong_);
+    isImitated_ = imitation_ && !imitation_->text.ends_with(kOnlyWrong);
+    return isImitated_ ? imitation_ : Found();
   }
+
+  Found imitated() { return imitation_; }
 
   Found rows() {
     return diagnoseRows(shape_, got_, want_, wrong_, [this](double a, double b) { return near(a, b); });
@@ -483,6 +489,7 @@ class Doctor {
   Values got_, want_;
   int64_t failures_ = 0;
   mutable double scale_ = -1;
+  Found imitation_;
   bool isImitated_ = false;  // in every element
 };
 

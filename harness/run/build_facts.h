@@ -13,6 +13,7 @@ struct BuildFacts {
   bool dirty;          // files differed from the commit at configure time
   const char* compiler;
   const char* buildType;
+  const char* simdAlone;     // "AVX3" in a build for one instruction set (OPKIT_SIMD=native), else ""
   const char* sourceFolder;  // absolute, at configure time
 };
 

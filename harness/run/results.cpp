@@ -181,6 +181,7 @@ Status ResultFile::open(const std::string& path, const std::string& command, uin
   run.dirty = kBuildFacts.dirty;
   run.compiler = kBuildFacts.compiler;
   run.build = kBuildFacts.buildType;
+  if (*kBuildFacts.simdAlone) run.build += fmt::format(", {} alone", kBuildFacts.simdAlone);
   run.host = host.nodename;
   run.os = fmt::format("{} {} {}", host.sysname, host.release, host.machine);
   run.cpu = cpuName();

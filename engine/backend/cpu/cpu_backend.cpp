@@ -6,6 +6,7 @@
 
 #include "engine/backend/cache_file.h"
 #include "engine/backend/cpu/kernel_hash.h"
+#include "engine/backend/cpu/simd_target.h"
 #include "engine/backend/cpu/widened.h"
 #include "engine/backend/extra_creators.h"
 #include "engine/backend/host/host_backend.h"
@@ -101,6 +102,7 @@ class CpuRuntime final : public Runtime {
 Result<std::vector<DeviceInfo>> devices() { return std::vector{hostDevice("cpu")}; }
 
 Result<std::shared_ptr<Runtime>> createRuntime(const RuntimeOptions& options) {
+  OPKIT_TRY(checkSimd());
   DeviceInfo device = hostDevice("cpu");
   OPKIT_TRY(checkDevice(device, options.device));
   return std::shared_ptr<Runtime>(std::make_shared<CpuRuntime>(std::move(device), options.cacheDir));

@@ -18,6 +18,17 @@ namespace opkit::cpu {
 HWY_EXPORT(targetName);
 const char* simdTargetName() { return HWY_DYNAMIC_DISPATCH(targetName)(); }
 
+Status checkSimd() {
+#ifdef OPKIT_SIMD_ALONE
+  if ((hwy::SupportedTargets() & HWY_TARGETS) == 0)
+    return Status::unsupported(
+        "the CPU kernels of this build are for {} alone (OPKIT_SIMD=native), which this "
+        "processor has not: configure with -DOPKIT_SIMD=all",
+        hwy::TargetName(HWY_TARGETS));
+#endif
+  return Status::ok();
+}
+
 Status limitSimd(const std::string& name) {
   int64_t better = 0;
   std::string known;
@@ -30,6 +41,9 @@ Status limitSimd(const std::string& name) {
     better |= target;
     known += (known.empty() ? "" : ", ") + std::string(hwy::TargetName(target));
   }
+#ifdef OPKIT_SIMD_ALONE
+  known += " (OPKIT_SIMD=native)";
+#endif
   return Status::invalidArgument("no instruction set '{}' here; there are {}", name, known);
 }
 }  // namespace opkit::cpu
