@@ -45,7 +45,8 @@ void setTypes(data& context, const Spec& spec) {
   // Enough for arithmetic: floats, and an integer of each width that has kernels of its own.
   std::vector<std::string> numbers;
   for (const std::string& dtype : cases)
-    if (dtype != "bool" && dtype != "f64" && (numbers.size() < 3 || dtype == "u8" || dtype == "i64")) numbers.push_back(dtype);
+    if (dtype != "bool" && dtype != "f64" && (numbers.size() < 3 || dtype == "u8" || dtype == "i64"))
+      numbers.push_back(dtype);
   context.set("numberTypes", numbers.empty() ? data(false) : data(quoted(numbers)));
   context.set("firstType", cases.front());
   context.set("benchType", quoted({cases.front()}));
