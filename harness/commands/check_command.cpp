@@ -218,12 +218,13 @@ class CheckRun {
     return Status::ok();
   }
 
-  /// True if a unit that was late answered with more time; its results are recorded then.
+  /// True if a unit that was late is no hang: it answered with more time, and its results are recorded, or the run was
+  /// interrupted meanwhile.
   bool isLateOnly(const CheckUnit& unit, JobOutcome& outcome) {
     const double seconds = limitOf(unit);
     if (outcome.kind != JobOutcome::Kind::TimedOut || seconds >= options_.timeoutSeconds) return false;
     const auto reports = hangs_->runAgain(unit, labelOf(unit), seconds, outcome);
-    if (!reports || !*reports) return false;
+    if (!reports || !*reports) return interrupted();  // before the second run ended: nothing is known
     recordAll(unit, **reports);
     return true;
   }
