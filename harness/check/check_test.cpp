@@ -454,6 +454,16 @@ TEST(Check, AKernelOfOneNameMustRunEachOfItsTables) {
   EXPECT_EQ(kernelsThatNeverRan(registry, "cpu", relu, floats).size(), before + 1);
 }
 
+TEST(Check, HalvesRunAKernelOfFloatsIfTheOperatorTakesNoFloats) {
+  OpRegistry registry;
+  OpDef half = *ops::builtinOps().find("Relu");
+  half.type = "Half", half.inputs.front().dtypes = DTypeSet(DType::Float16), half.lower = nullptr;
+  registry.add(half);
+  registry.addCreator("cpu", "Half", {.provider = "opkit", .dtypes = DTypeSet(DType::Float32)});
+  EXPECT_EQ(kernelsThatNeverRan(registry, "cpu", half, {}).size(), 1u);
+  EXPECT_TRUE(kernelsThatNeverRan(registry, "cpu", half, {{kernelName("opkit", ""), "f16"}}).empty());
+}
+
 TEST(Check, KernelsOfOtherDeviceClassesRunInVariants) {
   OPKIT_NEEDS_DEVICE(createRuntime("vulkan"));
   const OpRegistry& registry = ops::builtinOps();

@@ -180,9 +180,13 @@ std::vector<Creator> kernelsThatNeverRan(const OpRegistry& registry, const std::
   std::vector<Creator> never;
   for (const Creator& creator : registry.creators(backend, op.type)) {
     const bool isOwn = creator.provider == "opkit" || op.type.find("::") != std::string::npos;
+    // Halves of an operator that takes no f32 are widened for its kernels of f32.
+    const bool widens = creator.dtypes.contains(DType::Float32) && !op.inputs.empty() &&
+                        !op.inputs.front().dtypes.contains(DType::Float32);
     const auto isUse = [&](const KernelUse& use) {
       const auto dtype = dtypeFromName(use.dtype);
-      return use.kernel == kernelName(creator.provider, creator.kernel) && (!dtype || creator.dtypes.contains(*dtype));
+      const bool takes = !dtype || creator.dtypes.contains(*dtype) || (widens && *dtype == DType::Float16);
+      return takes && use.kernel == kernelName(creator.provider, creator.kernel);
     };
     if (isOwn && std::ranges::none_of(ran, isUse)) never.push_back(creator);
   }

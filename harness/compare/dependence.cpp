@@ -11,7 +11,7 @@
 namespace opkit::harness {
 namespace {
 
-constexpr double kSearchSeconds = 2;
+constexpr double kSearchSeconds = 3;
 constexpr int64_t kMostElements = 1 << 16;  // of an output or input
 constexpr size_t kMostNamed = 4;
 /// A change that one side follows and the other does not must be so many times the rounding.

@@ -10,7 +10,7 @@
 namespace opkit::harness {
 
 /// "element [2,5] takes input 1 'scale' [2] in place of [5]", of the first and the last wrong element. nullopt if they
-/// follow the same elements as in the oracle, if the kernel cannot run again, or if two seconds show nothing.
+/// follow the same elements as in the oracle, if the kernel cannot run again, or if three seconds show nothing.
 std::optional<std::string> explainByDependence(const Evidence& evidence, const std::vector<bool>& wrong);
 
 }  // namespace opkit::harness

@@ -36,7 +36,7 @@ struct Diagnosis {
 };
 
 /// What a diagnosis takes at most, beside runs of the kernel that have begun.
-inline constexpr double kSecondsOfDiagnosis = 8;
+inline constexpr double kSecondsOfDiagnosis = 10;
 
 Diagnosis diagnose(const Evidence& evidence);
 
