@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kSearchSeconds = 3;
 constexpr int64_t kMostElements = 1 << 16;  // of an output or input
-constexpr size_t kMostNamed = 4;
+constexpr size_t kMostNamed = 4, kMostInputs = 2;
+constexpr size_t kLongText = 200;  // no second element is named behind it
 /// A change that one side follows and the other does not must be so many times the rounding.
 constexpr double kClear = 4, kClearOfIntegers = 2;
 constexpr double kSumOfRoundings = 32;
@@ -78,7 +79,9 @@ class Experiment {
       return "element " + at(e_.got.desc.shape, element_) +
              " follows no input: it is a constant, or it was not computed";
     std::string text;
-    for (const Difference& one : differences_) text += (text.empty() ? "" : " and ") + textOf(one);
+    for (size_t i = 0; i < differences_.size() && i < kMostInputs; ++i)
+      text += (i == 0 ? "" : " and ") + textOf(differences_[i]);
+    if (differences_.size() > kMostInputs) text += ", and so other inputs";
     if (text.empty() && !unequal_.empty() && !equal_.empty() && !isLate())
       text = fmt::format("follows {} by another amount than it should, but {} as it should", namesOf(unequal_),
                          namesOf(equal_));
@@ -247,7 +250,7 @@ std::optional<std::string> explainByDependence(const Evidence& evidence, const s
   const auto last =
       wrong.size() - 1 - static_cast<size_t>(std::find(wrong.rbegin(), wrong.rend(), true) - wrong.rbegin());
   auto text = Experiment(evidence, first, begin + kSearchSeconds / 2 * 1e9).find();
-  if (first == last) return text;
+  if (first == last || (text && text->size() > kLongText)) return text;
   const auto further = Experiment(evidence, last, begin + kSearchSeconds * 1e9).find();
   if (!text || !further) return text ? text : further;
   return *text + "; " + *further;
