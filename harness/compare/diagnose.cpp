@@ -49,10 +49,10 @@ class Doctor {
   Diagnosis diagnose() {
     if (got_.size() != want_.size() || failures_ == 0) return {"unknown", "no element is wrong by itself"};
     for (const auto step :
-         {&Doctor::race,          &Doctor::accumulated, &Doctor::unwritten,     &Doctor::stale,      &Doctor::specials,
-          &Doctor::clamped,       &Doctor::saturated,   &Doctor::wholeImitated, &Doctor::scaled,     &Doctor::imitated,
-          &Doctor::transposed,    &Doctor::shifted,     &Doctor::repeated,      &Doctor::neighbours, &Doctor::reordered,
-          &Doctor::otherElements, &Doctor::rounded,     &Doctor::place,         &Doctor::rows,       &Doctor::signs,
+         {&Doctor::race,      &Doctor::accumulated,   &Doctor::unwritten,     &Doctor::stale,    &Doctor::specials,
+          &Doctor::clamped,   &Doctor::saturated,     &Doctor::wholeImitated, &Doctor::scaled,   &Doctor::rounded,
+          &Doctor::imitated,  &Doctor::transposed,    &Doctor::shifted,       &Doctor::repeated, &Doctor::neighbours,
+          &Doctor::reordered, &Doctor::otherElements, &Doctor::place,         &Doctor::rows,     &Doctor::signs,
           &Doctor::precision})
       if (auto found = (this->*step)()) return completed(*std::move(found));
     return completed({"unknown", fmt::format("no simple explanation fits; {}", extent())});

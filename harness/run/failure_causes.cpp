@@ -1,7 +1,7 @@
 #include "harness/run/failure_causes.h"
 
-#include <array>
 #include <cctype>
+#include <set>
 
 #include "harness/run/case_contrast.h"
 
@@ -28,18 +28,18 @@ std::string keyOf(const CaseRecord& one) {
                      isKnown ? "" : shapeOf(one.reason));
 }
 
-/// How much a diagnosis says: lines of a shader, a mistake that reproduces the values, elements of inputs, a place,
-/// nothing.
+/// How much a diagnosis says: lines of a shader; a mistake that gives the values, or a fact; elements of inputs; a
+/// place or a symptom; nothing.
 size_t rankOf(const CaseRecord& one) {
-  static constexpr std::array<std::string_view, 14> kPlaces = {"edge",      "specials",  "slice", "tail", "lane",
-                                                               "padding",   "suffix",    "signs", "mode", "order",
-                                                               "neighbour", "precision", "half",  "nan"};
+  static const std::set<std::string_view> kMistakes = {
+      "parameter", "epsilon", "input",       "swapped", "broadcast", "index",      "tile",    "pad_value",
+      "special",   "race",    "accumulated", "stale",   "clamped",   "transposed", "shifted", "repeated"};
   if (!one.diagnosis) return 4;
   const std::string& kind = one.diagnosis->kind;
   if (kind == "traced") return 0;
+  if (kMistakes.contains(kind)) return 1;
   if (kind == "dependence") return 2;
-  if (kind == "unknown") return 5;
-  return std::ranges::find(kPlaces, kind) == kPlaces.end() ? 1 : 3;
+  return kind == "unknown" ? 5 : 3;
 }
 
 }  // namespace
