@@ -40,8 +40,8 @@ class Faults {
   void nextDispatch() { seen_.clear(); }
   /// Races first: they explain reads of what was not written yet.
   std::vector<ShaderFault> take() {
-    std::ranges::stable_partition(list_,
-                                  [](const ShaderFault& fault) { return std::string_view(fault.kind) == "race"; });
+    std::stable_partition(list_.begin(), list_.end(),
+                          [](const ShaderFault& fault) { return std::string_view(fault.kind) == "race"; });
     return std::move(list_);
   }
 

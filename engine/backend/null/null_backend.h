@@ -6,7 +6,7 @@
 //   2. allocate(): device memory. A Buffer without hostData() is accessed through upload/download only.
 //   3. upload()/download(): copies, and conversion where storageDType() differs from the model's dtype.
 //   4. creators(): `registry.creators(name(), def.type)`, and operators add ops/<op>/<op>_<backend>.cpp.
-//   5. A Creator for rasterCard(): the kernel of reshape, transpose, concat and all others that only move data.
+//   5. A Creator for rasterCard(): the kernel of reshape, transpose, concat and all others that move data.
 //   6. record(): a Recorder that records commands, and Recordings that submit them.
 // The build finds the folder by its name; `op-scaffold backend NAME` makes the copy. A Runtime may be shared between
 // threads, a Backend may not.
