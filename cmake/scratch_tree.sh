@@ -94,7 +94,7 @@ scratch_build() {
   steps=$(mktemp)
   cmake --build --preset release --target op-harness >"$steps" 2>&1 || { cat "$steps" >&2; rm "$steps"; scratch_fail "does not build"; }
   local old
-  old=$(sed -n 's/^\[[0-9/]*\] Building CXX object //p' "$steps" | grep -vE "/($new)/|/generated/|/Unity/unity_[a-z]+_[0-9]+_" || true)
+  old=$(sed -n 's/^\[[0-9/]*\] Building CXX object //p' "$steps" | grep -vE "/($new)/|/generated/|/Unity/unity_[a-z]+(_[0-9]+)?_cxx" || true)
   echo "built: $(grep -c 'Building CXX' "$steps" || true) sources, $(grep -c '] Linking' "$steps" || true) libraries and programs"
   rm "$steps"
   [ -z "$old" ] || scratch_fail "expected only what is new to be built, got $old"
