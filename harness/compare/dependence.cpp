@@ -74,10 +74,10 @@ class Experiment {
 
   std::optional<std::string> find() {
     if (!std::isfinite(before_.kernel) || !std::isfinite(before_.oracle)) return std::nullopt;
-    for (const size_t input : bySize()) search(input);
-    if (!kernelFollows_ && isConstant())
+    if (isConstant())
       return "element " + at(e_.got.desc.shape, element_) +
              " follows no input: it is a constant, or it was not computed";
+    for (const size_t input : bySize()) search(input);
     std::string text;
     for (size_t i = 0; i < differences_.size() && i < kMostInputs; ++i)
       text += (i == 0 ? "" : " and ") + textOf(differences_[i]);
@@ -106,16 +106,17 @@ class Experiment {
 
   /// True if the element of the kernel keeps its value on several other inputs, and the oracle's does not.
   bool isConstant() {
+    bool oracleFollows = false;
     for (const size_t input : bySize())
       for (uint64_t seed = 2; seed < 6; ++seed) {
         replaced_ = OracleTensor::fromTensor(*e_.inputs[input]);
         replaceAll(replaced_, seed);
         const auto moved = respond(input, 0, replaced_.elements());
         if (!moved) continue;
-        if (moved->kernel != 0) return false;
-        oracleFollows_ = oracleFollows_ || isClear(std::fabs(moved->oracle));
+        if (moved->kernel != 0 || isLate()) return false;
+        oracleFollows = oracleFollows || isClear(std::fabs(moved->oracle));
       }
-    return oracleFollows_;
+    return oracleFollows;
   }
 
   void search(size_t input) {
@@ -147,10 +148,8 @@ class Experiment {
   void split(Difference& found, int64_t first, int64_t last) {
     if (isLate()) return;
     const std::optional<Response> moved = respond(found.input, first, last);
-    if (!moved) return;
+    if (!moved || !std::isfinite(moved->kernel) || !std::isfinite(moved->oracle)) return;
     const double a = std::fabs(moved->kernel), b = std::fabs(moved->oracle);
-    kernelFollows_ = kernelFollows_ || a > 0;
-    oracleFollows_ = oracleFollows_ || isClear(b);
     isFollowed_ = isFollowed_ || isClear(b);
     if (agree(*moved)) return;
     if (last - first > 1) {
@@ -166,7 +165,7 @@ class Experiment {
     }
   }
 
-  /// What rounding the output may move: integers of few bits are quantised.
+  /// The most by which rounding moves the output. Integers of few bits are quantised.
   double rounding() const {
     const DType dtype = e_.got.desc.dtype;
     if (!isFloat(dtype)) return bitsOf(dtype) == 8 || bitsOf(dtype) == 16 ? 1 : 0.5;
@@ -203,7 +202,6 @@ class Experiment {
     if (!kernel || kernel->size() <= e_.output || (*kernel)[e_.output].desc != e_.got.desc) return std::nullopt;
     const double k = valueAt(OracleTensor::fromTensor((*kernel)[e_.output]), element_);
     const double o = valueAt((*oracle)[e_.output], element_);
-    if (!std::isfinite(k) || !std::isfinite(o)) return std::nullopt;
     return Response{k - before_.kernel, o - before_.oracle};
   }
 
@@ -236,7 +234,6 @@ class Experiment {
   bool isFollowed_ = false;  // by either, that input
   std::vector<Difference> differences_;
   std::vector<size_t> unequal_, equal_;  // inputs that both follow, by other amounts or alike
-  bool kernelFollows_ = false, oracleFollows_ = false;
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ struct Diagnosis {
   std::string text;  // one sentence
 };
 
-/// What a diagnosis takes at most, beside runs of the kernel that have begun.
+/// The most seconds of a diagnosis, but for the run of the kernel that has begun.
 inline constexpr double kSecondsOfDiagnosis = 10;
 
 Diagnosis diagnose(const Evidence& evidence);

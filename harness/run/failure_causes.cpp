@@ -52,17 +52,27 @@ bool FailureCauses::add(const CaseRecord& one) {
   return isNew;
 }
 
-/// What the failures of the operator have in common, else what those of its best cause have.
+/// Contrasts all failures of the operator; if they have nothing in common, those of its best cause.
 std::string FailureCauses::common(const Key& key, const OfOperator& of, const Cause& best,
                                   const OpRegistry& registry) const {
   const OpDef* def = registry.find(key.first);
-  const auto passing = passing_.find(key);
-  if (!def || passing == passing_.end()) return "";
-  std::vector<std::string> all;
-  for (const auto& [name, cause] : of.causes) all.insert(all.end(), cause.ids.begin(), cause.ids.end());
-  const std::string text = contrastOf(*def, all, passing->second);
-  const bool isUsual = best.ids.size() < all.size() && 2 * best.ids.size() >= all.size();
-  return text.empty() && isUsual ? contrastOf(*def, best.ids, passing->second) : text;
+  if (!def || !passing_.contains(key)) return "";
+  std::vector<std::string> failing, passing;
+  std::set<std::string> failedChecks;
+  for (const auto& [name, cause] : of.causes) {
+    failing.insert(failing.end(), cause.ids.begin(), cause.ids.end());
+    failedChecks.insert(cause.first.failedCheck);
+  }
+  for (const char* const always : {"", "accuracy", "exact", "specials", "poison"}) failedChecks.erase(always);
+  const auto ran = [](const Pass& pass, const std::string& check) {
+    return std::ranges::find(*pass.checks, check) != pass.checks->end();
+  };
+  for (const Pass& pass : passing_.at(key))
+    if (std::ranges::all_of(failedChecks, [&](const std::string& check) { return ran(pass, check); }))
+      passing.push_back(pass.id);
+  const std::string text = contrastOf(*def, failing, passing);
+  const bool isUsual = best.ids.size() < failing.size() && 2 * best.ids.size() >= failing.size();
+  return text.empty() && isUsual ? contrastOf(*def, best.ids, passing) : text;
 }
 
 std::string FailureCauses::summary(size_t most, const OpRegistry& registry) const {

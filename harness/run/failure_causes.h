@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,10 @@ class FailureCauses {
   /// its numbers.
   bool add(const CaseRecord& one);
 
-  /// A case that passed, to be told apart from the failing ones.
-  void addPass(const CaseRecord& one) { passing_[{one.op, one.backend}].push_back(one.id); }
+  /// A case that passed, to be told apart from the failing ones. It counts where a sub-check failed that it ran too.
+  void addPass(const CaseRecord& one) {
+    passing_[{one.op, one.backend}].push_back({one.id, &*checks_.insert(one.checks).first});
+  }
 
   /// For each operator and backend the failure that explains most, with its diagnosis, its command, the number of
   /// failures, and what the failing cases have in common (contrastOf); at most `most` operators. Empty if there was no
@@ -30,6 +33,10 @@ class FailureCauses {
     CaseRecord first;
     std::vector<std::string> ids;  // of every failure
   };
+  struct Pass {
+    std::string id;
+    const std::vector<std::string>* checks;  // in checks_
+  };
   struct OfOperator {
     std::map<std::string, Cause> causes;
     size_t failures = 0;
@@ -38,7 +45,8 @@ class FailureCauses {
   std::string common(const Key& key, const OfOperator& of, const Cause& best, const OpRegistry& registry) const;
 
   std::map<Key, OfOperator> operators_;
-  std::map<Key, std::vector<std::string>> passing_;  // ids
+  std::map<Key, std::vector<Pass>> passing_;
+  std::set<std::vector<std::string>> checks_;  // few: the sub-checks of each case
 };
 
 }  // namespace opkit::harness

@@ -96,5 +96,24 @@ TEST(FailureCauses, TheSummarySaysWhatFailingCasesHaveInCommon) {
   EXPECT_NE(causes.summary(5, ops::builtinOps()).find("no multiple of 4: so in all 3 cases"), std::string::npos);
 }
 
+TEST(FailureCauses, APassWithoutTheFailedSubCheckProvesNothing) {
+  FailureCauses causes;
+  for (const std::string& id : reductions(9, 12, 1, R"({"axes":[1]})")) {
+    CaseRecord one = failure("ReduceSum", "wrong", "unknown", "");
+    one.id = id, one.failedCheck = "variants";
+    causes.add(one);
+  }
+  const auto addPasses = [&](std::vector<std::string> checks) {
+    for (const std::string& id : reductions(8, 80, 8, R"({"axes":[1]})")) {
+      CaseRecord one = failure("ReduceSum", "", "", "");
+      one.id = id, one.status = CaseStatus::Pass, one.checks = checks;
+      causes.addPass(one);
+    }
+    return causes.summary(5, ops::builtinOps());
+  };
+  EXPECT_EQ(addPasses({"accuracy"}).find("so in all"), std::string::npos) << "brief cases";
+  EXPECT_NE(addPasses({"accuracy", "variants"}).find("in none of 9 that pass"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace opkit::harness
