@@ -4,6 +4,8 @@ add_library(opkit_flags INTERFACE)
 # -fPIC by hand: CMake would give programs -fPIE, which cannot share the precompiled header.
 target_compile_options(opkit_flags INTERFACE -fPIC $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> -Wall -Wextra -Wshadow
                        -Wno-missing-field-initializers
+                       # Fewer collections of garbage: a tenth of the compiler's time, for up to half a GiB a process.
+                       $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=100;--param=ggc-min-heapsize=500000>
                        # GCC 12 reports these inside std::string itself (GCC bug 105651).
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-restrict>)
 if(OPKIT_WERROR)

@@ -34,7 +34,7 @@ void addFlags(CLI::App& command, Options& options, const char* force) {
 }
 
 std::string checkSteps(const Tree& tree, const std::string& op, const std::string& backend) {
-  return buildSteps(tree) + fmt::format("  build/release/bin/op-harness check --op {} --backend {}\n", op, backend);
+  return buildSteps(tree, op) + fmt::format("  {} check --op {} --backend {}\n", harnessProgram(), op, backend);
 }
 
 /// An installed program names its prefix; one in a build, the tree that it was built in.
@@ -95,10 +95,9 @@ void addFurtherKernelCommand(CLI::App& app, CommandContext& context) {
       return carryOut(
           tree, plan, options->dryRun,
           checkSteps(tree, kernel->type, kernel->backend) +
-              fmt::format(
-                  "  build/release/bin/op-harness check --op {0} --backend {1} --filter 'the kernel {2} on {1}'\n"
-                  "  grep -n SCAFFOLD: {3}\n",
-                  kernel->type, kernel->backend, kernel->name, plan.front().path));
+              fmt::format("  {4} check --op {0} --backend {1} --filter 'the kernel {2} on {1}'\n"
+                          "  grep -n SCAFFOLD: {3}\n",
+                          kernel->type, kernel->backend, kernel->name, plan.front().path, harnessProgram()));
     };
   });
 }
@@ -135,10 +134,9 @@ void addBackendCommand(CLI::App& app, CommandContext& context) {
       OPKIT_ASSIGN(const Tree tree, context.tree());
       OPKIT_ASSIGN(Plan plan, planBackend(tree, options->first, options->force));
       plan.push_back(recordChange(tree, "backend-" + options->first, recordOf(plan, nullptr)));
-      return carryOut(tree, plan, options->dryRun,
-                      buildSteps(tree) + fmt::format("  build/release/bin/op-harness devices\n"
-                                                     "  build/release/bin/op-harness backend {0}\n",
-                                                     options->first));
+      return carryOut(
+          tree, plan, options->dryRun,
+          buildSteps(tree, "") + fmt::format("  {0} devices\n  {0} backend {1}\n", harnessProgram(), options->first));
     };
   });
 }

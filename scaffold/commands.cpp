@@ -3,6 +3,8 @@
 #include <filesystem>
 
 #include "engine/base/child_process.h"
+#include "engine/base/where.h"
+#include "engine/model/model.h"
 #include "scaffold/further_kernel.h"
 #include "scaffold/kinds.h"
 #include "scaffold/record.h"
@@ -12,12 +14,37 @@
 
 namespace opkit::scaffold {
 
-std::string buildSteps(const Tree& tree) {
+namespace {
+
+/// The folder build/PRESET that this program lies in; else that of `release`.
+std::filesystem::path buildFolder() {
+  const std::filesystem::path folder = folderAround("CMakeCache.txt", "");
+  return folder.parent_path().filename() == "build" ? folder : "build/release";
+}
+
+std::string preset() { return buildFolder().filename().string(); }
+
+bool isPartialBuild() {
+  const auto cache = readFile((buildFolder() / "CMakeCache.txt").string());
+  const std::string_view entry = "\nOPKIT_OPS:STRING=";
+  const std::string text = cache ? std::string(cache->begin(), cache->end()) : "";
+  const size_t found = text.find(entry);
+  return found != std::string::npos && text.substr(found + entry.size(), 1) != "\n";
+}
+
+}  // namespace
+
+std::string buildSteps(const Tree& tree, const std::string& op) {
   std::error_code error;
   const bool there = std::filesystem::equivalent(tree.root(), ".", error);
   return (there ? "" : fmt::format("  cd {}\n", shellQuoted(tree.root()))) +
-         "  cmake --preset release\n  cmake --build --preset release --target op-harness\n";
+         fmt::format("  cmake --preset {}{}\n", preset(), isPartialBuild() && !op.empty() ? " -DOPKIT_OPS=" + op : "") +
+         rebuildStep();
 }
+
+std::string rebuildStep() { return fmt::format("  cmake --build --preset {} --target op-harness\n", preset()); }
+
+std::string harnessProgram() { return fmt::format("build/{}/bin/op-harness", preset()); }
 
 Result<int> carryOut(const Tree& tree, const Plan& plan, bool dryRun, const std::string& next) {
   const Plan shown = visible(plan);

@@ -34,8 +34,12 @@ void addPluginCommand(CLI::App& app, CommandContext& context);
 void addEjectCommand(CLI::App& app, CommandContext& context);
 
 /// The commands that build op-harness in this tree, to begin the next steps with; `cd` first if run from another
-/// folder.
-std::string buildSteps(const Tree& tree);
+/// folder. They use the preset that built this program, and a partial build again for `op`.
+std::string buildSteps(const Tree& tree, const std::string& op);
+/// The same build again, without another configuration.
+std::string rebuildStep();
+/// "build/release/bin/op-harness", of the same preset.
+std::string harnessProgram();
 /// Prints the plan as a diff, or writes it and lists the written files; `record` is not shown. Ends with `next`,
 /// commands to paste.
 Result<int> carryOut(const Tree& tree, const Plan& plan, bool dryRun, const std::string& next);

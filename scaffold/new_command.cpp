@@ -68,17 +68,15 @@ std::string storeSteps(const Tree& tree, const Spec& spec, const Plan& plan, con
   std::error_code error;
   const bool isHere = std::filesystem::equivalent(tree.root(), ".", error);
   const std::string path = isHere ? script : std::filesystem::absolute(script).lexically_normal().string();
-  return fmt::format(
-      "  build/release/bin/op-harness check --op {} --oracle {} --store {}\n"
-      "  cmake --build --preset release --target op-harness\n",
-      spec.name, shellQuoted(path), cases->path);
+  return fmt::format("  {} check --op {} --oracle {} --store {}\n{}", harnessProgram(), spec.name, shellQuoted(path),
+                     cases->path, rebuildStep());
 }
 
 std::string nextSteps(const Tree& tree, const Spec& spec, const Plan& plan, const std::string& script) {
-  std::string text = buildSteps(tree) + storeSteps(tree, spec, plan, script);
+  std::string text = buildSteps(tree, spec.name) + storeSteps(tree, spec, plan, script);
   // On a backend without a kernel nothing would be proved.
   const std::vector<std::string> both{"cpu", "vulkan"};
-  text += fmt::format("  build/release/bin/op-harness check --op {} --backend {}\n", spec.name,
+  text += fmt::format("  {} check --op {} --backend {}\n", harnessProgram(), spec.name,
                       fmt::join(findKind(spec.kind)->kernels ? spec.backends : both, ","));
   std::set<std::string> folders;
   for (const FileChange& change : visible(plan))

@@ -1,7 +1,8 @@
 #include "engine/plugin/registrar.h"
 
+#include <re2/re2.h>
+
 #include <cstring>
-#include <regex>
 
 #include "engine/backend/loop_lowering.h"
 #include "engine/plugin/call.h"
@@ -50,9 +51,8 @@ Status forEach(const T* first, size_t count, const char* what, Body body) {
 std::string textOr(const char* text, const std::string& otherwise) { return text && *text ? text : otherwise; }
 
 Status requireName(const char* text, const char* what, const char* pattern, const char* example) {
-  constexpr size_t kLongest = 256;  // std::regex recurses once per character
-  if (text && strnlen(text, kLongest + 1) <= kLongest && std::regex_match(text, std::regex(pattern)))
-    return Status::ok();
+  constexpr size_t kLongest = 256;
+  if (text && strnlen(text, kLongest + 1) <= kLongest && re2::RE2::FullMatch(text, pattern)) return Status::ok();
   return Status::invalidArgument("expected {} such as {}, got '{}'", what, example, oneLine(textOr(text, "")));
 }
 

@@ -58,6 +58,8 @@ struct CaseFilter {
   std::string id;    // exactly this case; the other shapes of its group remain for the resize walk
   std::optional<uint64_t> seed;
 };
+/// InvalidArgument for an operator that the registry lacks.
+Status checkOperators(const std::vector<std::string>& ops, const OpRegistry& registry);
 /// The groups that contain a chosen case. For `id`, the group starts with that case. InvalidArgument for an
 /// unknown operator or an id that does not parse; an id that is in no file becomes a separate group.
 Result<Catalogue> applyFilter(Catalogue catalogue, const CaseFilter& filter, const OpRegistry& registry);

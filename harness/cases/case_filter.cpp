@@ -1,17 +1,11 @@
 #include "harness/cases/case_file.h"
+#include "harness/run/build_facts.h"
 
 namespace opkit::harness {
 namespace {
 
 bool contains(const std::vector<std::string>& list, const std::string& item) {
   return list.empty() || std::find(list.begin(), list.end(), item) != list.end();
-}
-
-Status checkOps(const std::vector<std::string>& ops, const OpRegistry& registry) {
-  for (const std::string& op : ops)
-    if (!registry.find(op))
-      return Status::invalidArgument("--op {}: no such operator; `op-harness list` names them all", op);
-  return Status::ok();
 }
 
 /// The group that holds the case, with the case first; else a separate group.
@@ -33,8 +27,19 @@ Result<Catalogue> only(Catalogue catalogue, const std::string& id, const OpRegis
 
 }  // namespace
 
+Status checkOperators(const std::vector<std::string>& ops, const OpRegistry& registry) {
+  for (const std::string& op : ops) {
+    if (registry.find(op)) continue;
+    if (*kBuildFacts.operators)
+      return Status::invalidArgument("--op {}: not in this partial build for {}; `op-harness list` names what is in it",
+                                     op, kBuildFacts.operators);
+    return Status::invalidArgument("--op {}: no such operator; `op-harness list` names them all", op);
+  }
+  return Status::ok();
+}
+
 Result<Catalogue> applyFilter(Catalogue catalogue, const CaseFilter& filter, const OpRegistry& registry) {
-  OPKIT_TRY(checkOps(filter.ops, registry));
+  OPKIT_TRY(checkOperators(filter.ops, registry));
   if (filter.seed)
     for (CaseGroup& group : catalogue.groups)
       for (Case& c : group.cases) {

@@ -17,7 +17,7 @@ namespace opkit::harness {
 namespace {
 
 constexpr double kBestElements = 1024;
-constexpr int64_t kMostElements = 65'536;
+constexpr int64_t kLargeCase = 65'536;
 
 struct Candidate {
   CasePlace place;
@@ -94,7 +94,7 @@ class Sampler {
     const std::vector<Candidate> candidates = candidatesOf(op_, catalogue_);
     for (const bool large : {false, true})
       for (const Candidate& candidate : candidates) {
-        if ((candidate.elements > kMostElements) != large) continue;
+        if ((candidate.elements > kLargeCase) != large) continue;
         if (large && isComplete()) break;
         add(candidate.place);
       }

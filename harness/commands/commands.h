@@ -29,20 +29,22 @@ struct CommandContext {
 cli::Plugins& plugins();
 
 void addListCommand(CLI::App& app, CommandContext& context);
-void addCostsCommand(CLI::App& app, CommandContext& context);
-void addMarginsCommand(CLI::App& app, CommandContext& context);
 void addDevicesCommand(CLI::App& app, CommandContext& context);
 void addCheckCommand(CLI::App& app, CommandContext& context);
 void addBenchCommand(CLI::App& app, CommandContext& context);
-void addModelCommand(CLI::App& app, CommandContext& context);
-void addConformanceCommand(CLI::App& app, CommandContext& context);
-void addCasesCommand(CLI::App& app, CommandContext& context);
 void addReplayCommand(CLI::App& app, CommandContext& context);
-void addMutateCommand(CLI::App& app, CommandContext& context);
 void addWatchCommand(CLI::App& app, CommandContext& context);
-void addTracedCommand(CLI::App& app, CommandContext& context);
-void addShadersCommand(CLI::App& app, CommandContext& context);
+/// The commands that a partial build (cmake/opkit_chosen.cmake) leaves out, where each is refused in one line.
+void addFurtherCommands(CLI::App& app, CommandContext& context);
 void addBackendSuiteCommand(CLI::App& app, CommandContext& context);
+void addCasesCommand(CLI::App& app, CommandContext& context);
+void addConformanceCommand(CLI::App& app, CommandContext& context);
+void addCostsCommand(CLI::App& app, CommandContext& context);
+void addMarginsCommand(CLI::App& app, CommandContext& context);
+void addModelCommand(CLI::App& app, CommandContext& context);
+void addMutateCommand(CLI::App& app, CommandContext& context);
+void addShadersCommand(CLI::App& app, CommandContext& context);
+void addTracedCommand(CLI::App& app, CommandContext& context);
 
 constexpr size_t kMostDrawn = 1'000'000;  // cases of --fuzz per operator
 constexpr size_t kMostWorkers = 1024;
@@ -96,6 +98,8 @@ int nothingRan(const std::string& why);
 /// Warns in one line on stderr if the sources of this program have changed since the build: its results hold for the
 /// old ones. True if it warned.
 bool noteOldBuild();
+/// One line on stderr if this is a partial build: "partial build for Softmax: 1 of 229 operators".
+void notePartialBuild();
 
 struct CaseOptions {
   std::vector<std::string> ops;

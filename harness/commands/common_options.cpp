@@ -7,6 +7,7 @@
 #include "harness/run/build_facts.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/source_table.h"
+#include "ops/builtin_ops.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "harness/probes/device_profile.h"
 #ifdef OPKIT_HAS_VULKAN
@@ -162,6 +163,12 @@ int nothingRan(const std::string& why) {
 }
 
 bool noteOldBuild() { return noteOldBuild("op-harness"); }
+
+void notePartialBuild() {
+  if (*kBuildFacts.operators)
+    fmt::print(stderr, "partial build for {}: {} of {} operators\n", kBuildFacts.operators,
+               ops::builtinOps().all().size(), kBuildFacts.allOperators);
+}
 
 void printDevice(const DeviceInfo& device) {
   fmt::print("{}: {}{}\n", device.backend, device.name, device.software ? " (software device)" : "");

@@ -13,30 +13,22 @@ int run(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  op-harness check --backend cpu,vulkan\n"
+      "  op-harness watch --op Softmax\n"
       "  op-harness bench --op Softmax --backend vulkan\n"
-      "  op-harness model zoo:squeezenet --backend vulkan\n"
-      "  op-harness check --plugin build/libacme.so --op com.acme::Foo\n"
-      "  op-harness conformance --backend cpu");
+      "  op-harness check --plugin build/libacme.so --op com.acme::Foo");
   CommandContext context;
   for (int i = 1; i < argc; ++i) context.commandLine += (i > 1 ? " " : "") + std::string(argv[i]);
   addListCommand(app, context);
-  addCostsCommand(app, context);
-  addMarginsCommand(app, context);
   addDevicesCommand(app, context);
   addCheckCommand(app, context);
   addReplayCommand(app, context);
-  addMutateCommand(app, context);
 #ifdef OPKIT_HAS_VULKAN
-  addShadersCommand(app, context);
   addWatchCommand(app, context);
-  addTracedCommand(app, context);
 #endif
   addBenchCommand(app, context);
-  addModelCommand(app, context);
-  addCasesCommand(app, context);
-  addConformanceCommand(app, context);
-  addBackendSuiteCommand(app, context);
+  addFurtherCommands(app, context);
   return cli::runProgram(app, argc, argv, [&context]() -> Result<int> {
+    notePartialBuild();
     OPKIT_TRY(plugins().load());
     return context.run();
   });

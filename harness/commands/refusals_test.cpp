@@ -58,8 +58,8 @@ TEST(Refusals, UnexpectedWordsNameTheirCommand) {
   expectOneLine(run("check --jobs 0"), "got '0'; see op-harness check --help");
   expectOneLine(run("check --op"), "op-harness: --op: expected a value; see op-harness check --help");
   expectOneLine(run("check --seed 1 --seed 2"), "op-harness: --seed: expected one value, got several; see");
-  expectOneLine(run("chek"), "op-harness: expected a subcommand of list, costs,");
-  expectOneLine(run(""), "op-harness: expected a subcommand of list, costs,");
+  expectOneLine(run("chek"), "op-harness: expected a subcommand of list, devices,");
+  expectOneLine(run(""), "op-harness: expected a subcommand of list, devices,");
 }
 
 TEST(Refusals, FoldersThatDoNotExist) {

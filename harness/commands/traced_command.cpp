@@ -136,9 +136,7 @@ void print(std::vector<Trace> traces) {
 
 Result<int> choose(std::vector<std::string> ops) {
   const OpRegistry& registry = plugins().registry();
-  for (const std::string& op : ops)
-    if (!registry.find(op))
-      return Status::invalidArgument("--op {}: no such operator; `op-harness list` names them all", op);
+  OPKIT_TRY(checkOperators(ops, registry));
   if (ops.empty())
     for (const OpDef* def : registry.all()) ops.push_back(def->type);
   OPKIT_ASSIGN(const Catalogue catalogue, builtinCatalogue(registry));

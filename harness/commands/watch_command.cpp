@@ -79,11 +79,9 @@ void prepare(const Result<OperatorBuild>& build) {
 
 Result<int> watch(const WatchArguments& options) {
   const OpRegistry& registry = plugins().registry();
-  for (const std::string& op : options.watch.ops)
-    if (!registry.find(op))
-      return Status::invalidArgument("--op {}: no such operator; `op-harness list` names them all", op);
+  OPKIT_TRY(checkOperators(options.watch.ops, registry));
   WatchOptions watched = options.watch;
-  watched.changedSources = [](const std::string& source) { return changedSources(builtSources(), source); };
+  watched.changedSources = changedSinceBuild;
   if (!options.watch.sanitize.empty())
     OPKIT_TRY(SanitizerParts::parse(options.watch.sanitize).error().withContext("--sanitize"));
   if (options.once && !options.limited) {

@@ -1,7 +1,8 @@
 #include "harness/compare/alterations.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
-#include <regex>
 #include <set>
 
 namespace opkit::harness {
@@ -24,8 +25,11 @@ void gather(OracleTensor& tensor, const std::vector<size_t>& sources) {
 }  // namespace
 
 std::string paramsWithDefaults(const ParamsSchema& schema, std::span<const uint8_t> bytes) {
-  static const std::regex infinite(R"("\w+": *-?(inf|nan)(, *)?)"), comma(", *\\}");
-  return std::regex_replace(std::regex_replace(paramsToJson(schema, bytes, true), infinite, ""), comma, "}");
+  static const re2::RE2 infinite(R"("\w+": *-?(inf|nan)(, *)?)"), comma(", *\\}");
+  std::string text = paramsToJson(schema, bytes, true);
+  re2::RE2::GlobalReplace(&text, infinite, "");
+  re2::RE2::GlobalReplace(&text, comma, "}");
+  return text;
 }
 
 void copyElement(const OracleTensor& tensor, size_t from, OracleTensor& copy, size_t to) {

@@ -14,6 +14,9 @@ struct BuildFacts {
   const char* compiler;
   const char* buildType;
   const char* simdAlone;     // "AVX3" in a build for one instruction set (OPKIT_SIMD=native), else ""
+  const char* operators;     // "Softmax,Add" in a partial build (OPKIT_OPS), else ""
+  const char* folders;       // those of ops/ and shaders/ in a partial build: ";softmax;binary;"
+  int allOperators;          // in a partial build: those of the whole tree
   const char* sourceFolder;  // absolute, at configure time
 };
 

@@ -9,6 +9,7 @@
 
 #include "engine/base/interrupt.h"
 #include "engine/tensor/objects.h"
+#include "harness/bench/statistics.h"
 #include "harness/run/build_facts.h"
 
 namespace opkit::harness {
@@ -48,14 +49,6 @@ reports::LayerRecord toRecord(const LayerResult& layer) {
           c.nmse,
           c.margin,
           layer.departs ? CaseStatus::Fail : CaseStatus::Pass};
-}
-
-double medianOf(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
 std::string cpuName() {
@@ -182,6 +175,7 @@ Status ResultFile::open(const std::string& path, const std::string& command, uin
   run.compiler = kBuildFacts.compiler;
   run.build = kBuildFacts.buildType;
   if (*kBuildFacts.simdAlone) run.build += fmt::format(", {} alone", kBuildFacts.simdAlone);
+  if (*kBuildFacts.operators) run.build += fmt::format(", partial for {}", kBuildFacts.operators);
   run.host = host.nodename;
   run.os = fmt::format("{} {} {}", host.sysname, host.release, host.machine);
   run.cpu = cpuName();

@@ -33,6 +33,9 @@ std::vector<SourceFile> sourcesOf(const std::string& root);
 /// a copy of a part, in which nothing vanished. None if `root` has no sources, as for an installed program.
 std::vector<std::string> changedSources(std::span<const SourceHash> built, const std::string& root);
 
+/// Those of this program's build, without the operators that a partial build leaves out.
+std::vector<std::string> changedSinceBuild(const std::string& root);
+
 /// "ops/relu/relu_cpu.cpp and 3 more"
 std::string listOf(const std::vector<std::string>& paths);
 

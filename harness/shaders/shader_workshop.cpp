@@ -1,8 +1,9 @@
 #include "harness/shaders/shader_workshop.h"
 
+#include <re2/re2.h>
+
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
 #include "engine/backend/vulkan/shader_build/variants.h"
@@ -30,7 +31,7 @@ Result<std::string> ShaderWorkshop::fileText(const std::string& name) const {
 }
 
 Result<std::set<std::string>> ShaderWorkshop::includedBy(const std::string& shader) const {
-  static const std::regex directive(R"re(^\s*#include\s+"([^"]+)")re");
+  static const re2::RE2 directive(R"re(^\s*#include\s+"([^"]+)")re");
   std::set<std::string> found;
   std::vector<std::string> open = {shader};
   while (!open.empty()) {
@@ -38,10 +39,9 @@ Result<std::set<std::string>> ShaderWorkshop::includedBy(const std::string& shad
     open.pop_back();
     OPKIT_ASSIGN(const std::string text, fileText(from));
     std::istringstream lines(text);
-    std::smatch match;
+    std::string written;
     for (std::string line; std::getline(lines, line);) {
-      if (!std::regex_search(line, match, directive)) continue;
-      const std::string written = match[1];
+      if (!re2::RE2::PartialMatch(line, directive, &written)) continue;
       const std::string rooted = written.starts_with("shaders/") ? written.substr(8) : "include/" + written;
       for (const std::string& name : {from.substr(0, from.find('/') + 1) + written, rooted}) {
         if (!std::filesystem::is_regular_file(pathOf(name))) continue;

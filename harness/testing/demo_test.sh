@@ -23,6 +23,10 @@ sed -i 's/teamMax(part)/teamMax( part)/' "$scratch/tree/shaders/softmax/softmax.
 code=0
 "$scratch/tree/demo" >"$scratch/log" 2>&1 || code=$?
 [ $code = 2 ] && tail -n 1 "$scratch/log" | grep >/dev/null "^demo: shaders/softmax/softmax.comp has no line" || fail "a shader without the line: got $code"
+! grep OPKIT_OPS "$scratch/log" || fail "another build, where one of every operator is there"
+mv "$scratch/tree/build/release" "$scratch/tree/build/native"
+"$scratch/tree/demo" >"$scratch/log" 2>&1 || true
+grep >/dev/null "^== building op-harness OPKIT_OPS=Softmax" "$scratch/log" || fail "not a build of Softmax alone"
 code=0
 "$scratch/tree/demo" now >"$scratch/log" 2>&1 || code=$?
 [ $code = 2 ] && grep -F "demo: unknown argument 'now'; see ./demo --help" "$scratch/log" >/dev/null || fail "an argument is taken"

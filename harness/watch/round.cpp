@@ -23,7 +23,7 @@ constexpr size_t kBlocksOfLane = 3;
 constexpr double kSecondsAfterFailure = 1;  // of a lane, also if it has all the time
 constexpr double kOtherClassShare = 0.5;    // of the budget, in classes other than the device's own
 
-size_t bytesOf(const CaseGroup& group) {
+size_t bytesOfGroup(const CaseGroup& group) {
   size_t bytes = 0;
   for (const Case& c : group.cases)
     for (const auto& input : c.inputs) bytes += input ? input->sizeBytes() : 0;
@@ -63,7 +63,7 @@ const Case* caseToTrace(const Catalogue& catalogue, const PreparedGroup& largest
   const Case* smallest = nullptr;
   size_t least = SIZE_MAX;
   for (const CaseGroup& group : catalogue.sized)
-    if (const size_t bytes = bytesOf(group); bytes < least && group.cases.front().fallback.empty()) {
+    if (const size_t bytes = bytesOfGroup(group); bytes < least && group.cases.front().fallback.empty()) {
       least = bytes;
       smallest = &group.cases.front();
     }
@@ -180,7 +180,7 @@ Status RoundWorker::open() {
     OPKIT_ASSIGN(own_, withLibrary(built_, plan_.folders, plan_.library));
   }
   OPKIT_ASSIGN(catalogue_, readCases());
-  std::ranges::stable_sort(catalogue_.groups, {}, bytesOf);
+  std::ranges::stable_sort(catalogue_.groups, {}, bytesOfGroup);
   isOpen_ = true;
   return Status::ok();
 }

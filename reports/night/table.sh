@@ -58,6 +58,12 @@ part tests-programs 12 "$tests -j2 -L '^night-programs$'"
 part tests-scaffold 12 "OPKIT_KINDS=all $tests -L '^night-scaffold$'"
 part ops-page 12 "OPKIT_OPS_PAGE=all $tests -R '^ops_page$'"
 
+# The first page, as written, in a folder where nothing is built; builds of a few operators by the day.
+part first-operator 12 'source cmake/scratch_tree.sh; scratch_copy . "$PWD/$out/tree"
+  docs/run_commands build/native/bin docs/first-operator.md; rm -rf "$scratch"'
+part partial-build 12 "reports/night/partial_build.sh \$bin \$out \$(\$bin/op-harness list | tail -n +2 | cut -d' ' -f1 |
+  shuf -n 3 --random-source=<(yes \$day))"
+
 # Every source and header.
 part headers 8 'cmake/check_headers.sh build/release'
 tidy() { part "tidy-$1" 12 "cmake/run_clang_tidy.sh --all build/release '^($2)'"; }  # name, pattern of paths
