@@ -198,7 +198,7 @@ double numberOf(const Json& value) {
   return value.get<double>();
 }
 
-void fillValues(const Tensor& tensor, const Json& form) {
+void fillParsed(const Tensor& tensor, const Json& form) {
   const std::vector<Json> values = form.contains("values") ? form["values"] : Json::array({form["value"]});
   if (values.empty()) return;
   if (isFloat(tensor.desc.dtype)) return fill(tensor, [&](size_t i) { return numberOf(values[i % values.size()]); });
@@ -270,7 +270,7 @@ void fillForm(const Tensor& tensor, Rng& rng, const Json& form) {
     const auto high = std::max(low, static_cast<int64_t>(std::floor(value[1].get<double>())));
     fill(tensor, [&](size_t) { return rng.integer(low, high); });
   } else if (key == "values" || key == "value") {
-    fillValues(tensor, form);
+    fillParsed(tensor, form);
   } else {
     fillPattern(tensor, rng, value.get<std::string>());
   }
@@ -284,7 +284,7 @@ uint64_t seedOf(const Case& c, size_t index) {
 
 }  // namespace
 
-void fillValues(const Tensor& tensor, const std::string& form) { fillValues(tensor, Json::parse(form)); }
+void fillValues(const Tensor& tensor, const std::string& form) { fillParsed(tensor, Json::parse(form)); }
 
 void fillUniform(const Tensor& tensor, uint64_t seed, double low, double high) {
   Rng rng(seed);
