@@ -85,12 +85,13 @@ if(OPKIT_OPS)
   endwhile()
   list(JOIN OPKIT_FOLDERS ", " text)
   message(STATUS "Partial build for ${OPKIT_OPS}: ${text}")
+  list(APPEND OPKIT_FOLDERS raster loop image include)  # shaders of the engine
 endif()
 
 # opkit_is_chosen(folder out-var): whether this build has that folder of ops/ or shaders/.
 function(opkit_is_chosen folder chosen)
   set(${chosen} TRUE PARENT_SCOPE)
-  if(OPKIT_OPS AND NOT folder IN_LIST OPKIT_FOLDERS AND NOT folder MATCHES "^(raster|loop|image)$")
+  if(OPKIT_OPS AND NOT folder IN_LIST OPKIT_FOLDERS)
     set(${chosen} FALSE PARENT_SCOPE)
   endif()
 endfunction()

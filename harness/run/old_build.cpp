@@ -12,8 +12,8 @@ namespace {
 bool isLeftOut(const std::string& path) {
   if (!*kBuildFacts.operators || !(path.starts_with("ops/") || path.starts_with("shaders/"))) return false;
   const size_t begin = path.find('/') + 1, end = path.find('/', begin);
-  if (end == std::string::npos || path.substr(begin, end - begin) == "include") return false;
-  return std::string_view(kBuildFacts.folders).find(";" + path.substr(begin, end - begin) + ";") == std::string::npos;
+  return end != std::string::npos &&
+         std::string_view(kBuildFacts.folders).find(";" + path.substr(begin, end - begin) + ";") == std::string::npos;
 }
 
 }  // namespace
