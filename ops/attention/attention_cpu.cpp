@@ -45,25 +45,36 @@ void tanhOf(double* x, int64_t count) {
 /// The memory of one thread.
 template <class T>
 struct Workspace {
-  T* queries;   // [kRows, size], scaled
-  T* keys;      // [size, kKeys], or [size, kFewRows] for the queries
-  T* scores;    // [kRows, kKeys]
-  T* products;  // [kRows, value size], or [kKeys, kFewRows]
-  T* sums;      // [kRows, value size]
+  T* queries;   // [rows, size], scaled
+  T* keys;      // [size, kPanel], or [size, kFewRows] for the queries
+  T* scores;    // [rows, kKeys]
+  T* products;  // [rows, value size], or [kKeys, kFewRows]
+  T* sums;      // [rows, value size]
   T largest[kRows];
   T total[kRows];
 
+  static constexpr int64_t kPanel = 256 / sizeof(T);  // keys that are laid out anew together
+
+  /// Elements of each array, for as many rows as a task has.
+  struct Sizes {
+    int64_t queries, keys, scores, products, sums;
+  };
+  static Sizes sizes(const AttentionPlan& plan) {
+    const int64_t rows = std::min(kRows, plan.rows()), values = rows * plan.v.size;
+    return {rows * plan.q.size, plan.q.size * (rows > kFewRows ? kPanel : kFewRows), rows * kKeys,
+            std::max(values, kKeys * kFewRows), values};
+  }
   static int64_t elements(const AttentionPlan& plan) {
-    const int64_t size = plan.q.size, values = plan.v.size;
-    return kRows * size + size * kKeys + kRows * kKeys + std::max(kRows * values, kKeys * kFewRows) + kRows * values;
+    const Sizes all = sizes(plan);
+    return all.queries + all.keys + all.scores + all.products + all.sums;
   }
   Workspace(T* memory, const AttentionPlan& plan) {
-    const int64_t size = plan.q.size, values = plan.v.size;
+    const Sizes all = sizes(plan);
     queries = memory;
-    keys = queries + kRows * size;
-    scores = keys + size * kKeys;
-    products = scores + kRows * kKeys;
-    sums = products + std::max(kRows * values, kKeys * kFewRows);
+    keys = queries + all.queries;
+    scores = keys + all.keys;
+    products = scores + all.scores;
+    sums = products + all.products;
   }
 };
 
@@ -182,7 +193,7 @@ class Task {
 
   /// Keys are laid out in panels [size, kPanel], which stay in L1 while the queries pass by.
   void multiplyPanels(const T* k, int64_t count) {
-    constexpr int64_t kPanel = 256 / sizeof(T);
+    constexpr int64_t kPanel = Workspace<T>::kPanel;
     const int64_t size = plan_.q.size, step = plan_.k.tokenStride;
     for (int64_t first = 0; first < count; first += kPanel) {
       const int64_t columns = std::min(kPanel, count - first);

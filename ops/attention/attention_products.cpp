@@ -36,6 +36,9 @@ DType scoresType(const ShapeArgs& args) {
   return to == ScoresType::wide ? widened(args.input(0).dtype) : static_cast<DType>(to);
 }
 
+/// The type in which a product is computed: f32, or f64 if an input or the result has that type.
+DType computedType(DType input, DType result) { return result == DType::Float64 ? result : widened(input); }
+
 }  // namespace
 
 Result<std::vector<TensorDesc>> scoresRule(const ShapeArgs& args) {
@@ -46,7 +49,7 @@ Result<std::vector<TensorDesc>> scoresRule(const ShapeArgs& args) {
 Status decomposeScores(const ShapeArgs& args, std::span<const TensorDesc>, Decomposition& parts) {
   OPKIT_ASSIGN(const Product product, productOf(args));
   const auto params = args.params<AttentionScoresParams>();
-  const DType type = args.input(0).dtype, computed = widened(type);
+  const DType type = args.input(0).dtype, computed = computedType(type, scoresType(args));
   Value q = castTo(parts, parts.input(0), type, computed);
   if (args.shape(0).size() == 3) {
     OPKIT_ASSIGN(q, reshaped(parts, q, {product.q.batch, product.q.tokens, product.q.heads, product.q.size}));
@@ -84,8 +87,7 @@ Result<std::vector<TensorDesc>> valuesRule(const ShapeArgs& args) {
 Status decomposeValues(const ShapeArgs& args, std::span<const TensorDesc> outputs, Decomposition& parts) {
   const Shape &weights = args.shape(0), &v = args.shape(1);
   const DType given = args.input(0).dtype, type = args.input(1).dtype;
-  const bool isDouble = given == DType::Float64 || type == DType::Float64;
-  const DType computed = isDouble ? DType::Float64 : DType::Float32;
+  const DType computed = given == DType::Float64 ? given : computedType(type, outputs[0].dtype);
   OPKIT_ASSIGN(const Value rows, reshaped(parts, castTo(parts, parts.input(0), given, computed),
                                           {v[0], v[1], weights[1] / v[1] * weights[2], v[2]}));
   const Value product = parts.add("MatMul", {rows, castTo(parts, parts.input(1), type, computed)});
