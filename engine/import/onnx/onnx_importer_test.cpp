@@ -267,7 +267,7 @@ std::string field(int number, const std::string& content) {
 }
 
 /// y = Calls(x){y = Calls(x){...}} `depth` deep, as bytes: protobuf's own limits do not matter.
-std::vector<uint8_t> nested(size_t depth) {
+std::vector<uint8_t> nestedCalls(size_t depth) {
   onnx::GraphProto inner;
   const auto setUp = [](onnx::NodeProto& node) {
     node.add_input("x");
@@ -300,10 +300,10 @@ TEST(OnnxImporter, SubgraphsAreNestedUpToALimit) {
   const OpRegistry registry = testOps();
   const OnnxRules rules = testRules();
   test::onSmallStack([&] {
-    const Result<Model> model = importOnnx(nested(kMaxNesting), rules, registry);
+    const Result<Model> model = importOnnx(nestedCalls(kMaxNesting), rules, registry);
     EXPECT_TRUE(model.has_value()) << model.error().toString();
     for (const size_t depth : {kMaxNesting + 1, kMaxNesting + 20, size_t{5000}}) {
-      const Result<Model> deeper = importOnnx(nested(depth), rules, registry);
+      const Result<Model> deeper = importOnnx(nestedCalls(depth), rules, registry);
       ASSERT_FALSE(deeper.has_value());
       EXPECT_EQ(deeper.error().message(),
                 fmt::format("ONNX subgraphs may be nested {} deep, found {}", kMaxNesting, depth));
