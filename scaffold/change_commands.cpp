@@ -37,20 +37,27 @@ std::string checkSteps(const Tree& tree, const std::string& op, const std::strin
   return buildSteps(tree, op) + fmt::format("  {} check --op {} --backend {}\n", harnessProgram(), op, backend);
 }
 
-/// An installed program names its prefix; one in a build, the tree that it was built in.
-std::string pluginSteps(const std::string& folder, const std::string& name, const std::string& type) {
+/// One command of the compiler, and the same as a CMake project. An installed program names its prefix; one in a build,
+/// the tree that it was built in.
+std::string pluginSteps(const std::string& folder, const std::string& name, const Options& options) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path bin = fs::read_symlink("/proc/self/exe", error).parent_path();
-  std::string where;
-  if (fs::exists(bin / "../include/opkit/opkit_plugin.h", error))
+  std::string include = "/where/opkit/is/installed/include/opkit", where;
+  if (fs::exists(bin / "../include/opkit/opkit_plugin.h", error)) {
+    include = shellQuoted((bin.parent_path() / "include/opkit").string());
     where = " -DCMAKE_PREFIX_PATH=" + shellQuoted(bin.parent_path().string());
-  else if (const auto tree = Tree::find(bin.string()))
-    where = " -DOPKIT_PLUGIN_INCLUDE=" + shellQuoted(tree->root() + "/engine/plugin");
+  } else if (const auto tree = Tree::find(bin.string())) {
+    include = shellQuoted(tree->root() + "/engine/plugin");
+    where = " -DOPKIT_PLUGIN_INCLUDE=" + include;
+  }
+  const bool isCpp = options.language == "cpp";
   return fmt::format(
-      "  cmake -G Ninja -S {0} -B {0}/build{1}\n  cmake --build {0}/build\n"
-      "  {2} check --plugin {0}/build/lib{3}.so --op {4} --backend cpu,vulkan\n",
-      folder, where, shellQuoted((bin / "op-harness").string()), name, type);
+      "  {} -O2 -fPIC -shared -I{} {3}/{4}.{2} -o {3}/lib{4}.so -lm\n"
+      "  {5} check --plugin {3}/lib{4}.so --op {6}\n"
+      "  # as a CMake project: cmake -S {3} -B {3}/build{7} && cmake --build {3}/build\n",
+      isCpp ? "c++" : "cc", include, options.language, folder, name, shellQuoted((bin / "op-harness").string()),
+      options.domain + "::" + upperCamel(name), where);
 }
 
 Result<int> runDoctor(const CommandContext& context, const Options& options) {
@@ -158,8 +165,7 @@ void addPluginCommand(CLI::App& app, CommandContext& context) {
       const Tree folder(options->folder.empty() ? name : options->folder);
       OPKIT_ASSIGN(const Plan plan,
                    planPlugin(folder, context.templates(), name, options->domain, options->language, options->force));
-      return carryOut(folder, plan, options->dryRun,
-                      pluginSteps(shellQuoted(folder.root()), name, options->domain + "::" + upperCamel(name)));
+      return carryOut(folder, plan, options->dryRun, pluginSteps(shellQuoted(folder.root()), name, *options));
     };
   });
 }
