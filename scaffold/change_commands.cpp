@@ -1,4 +1,6 @@
 // Commands that change or check an existing tree: rename, new-kernel, add-backend, backend, doctor.
+#include <dlfcn.h>
+
 #include <filesystem>
 
 #include "engine/base/child_process.h"
@@ -51,13 +53,13 @@ std::string pluginSteps(const std::string& folder, const std::string& name, cons
     include = shellQuoted(tree->root() + "/engine/plugin");
     where = " -DOPKIT_PLUGIN_INCLUDE=" + include;
   }
-  const bool isCpp = options.language == "cpp";
+  const bool isCpp = options.language == "cpp", hasVulkan = dlopen("libvulkan.so.1", RTLD_LAZY) != nullptr;
   return fmt::format(
-      "  {} -O2 -fPIC -shared -I{} {3}/{4}.{2} -o {3}/lib{4}.so -lm\n"
-      "  {5} check --plugin {3}/lib{4}.so --op {6}\n"
+      "  {0} -O2 -fPIC -shared -I{1} {3}/{4}.{2} -o {3}/lib{4}.so -lm\n"
+      "  {5} check --plugin {3}/lib{4}.so --op {6}{8}\n"
       "  # as a CMake project: cmake -S {3} -B {3}/build{7} && cmake --build {3}/build\n",
       isCpp ? "c++" : "cc", include, options.language, folder, name, shellQuoted((bin / "op-harness").string()),
-      options.domain + "::" + upperCamel(name), where);
+      options.domain + "::" + upperCamel(name), where, hasVulkan ? "" : " --backend cpu");
 }
 
 Result<int> runDoctor(const CommandContext& context, const Options& options) {

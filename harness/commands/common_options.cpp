@@ -126,7 +126,9 @@ Result<DescribedDevice> describeDevice(const std::string& backend, const Runtime
         if (outcome.kind != JobOutcome::Kind::Answered || !facts.is_object())
           facts = {{"error", "its driver ended the process"}};
       }));
-  if (facts.contains("error")) return Status::invalidArgument("--backend {}: {}", backend, facts.value("error", ""));
+  if (facts.contains("error"))
+    return Status::invalidArgument("--backend {}: {}{}", backend, facts.value("error", ""),
+                                   backend == "vulkan" ? "; --backend cpu runs without it" : "");
   const DeviceInfo info = {facts.value("backend", ""), 0,
                            facts.value("name", ""),    facts.value("driver", ""),
                            facts.value("uuid", ""),    facts.value("software", false)};

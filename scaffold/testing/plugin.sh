@@ -17,7 +17,7 @@ for language in c cpp; do
   op-scaffold plugin "$name" --language "$language" >"$folder/steps"
   op-scaffold plugin "$name" --language "$language" | grep >/dev/null 'nothing to do'
   # The printed steps, on the backends of this build.
-  sed -e '1,/^Next:/d' -e "s/^ *[^ ]*op-harness check .*/& --backend $backends/" "$folder/steps" | tee /dev/stderr |
+  sed -e '1,/^Next:/d' -e "s/^ *[^ ]*op-harness check .*/& --backend $backends/; s/ --backend cpu --/ --/" "$folder/steps" | tee /dev/stderr |
     bash -euo pipefail >"$folder/printed"
   grep -E "^(com.example|ok)" "$folder/printed"
   for backend in ${backends/,/ }; do
