@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "engine/backend/device_test_support.h"
+#include "engine/base/where.h"
 #include "engine/model/tensor_file.h"
 #include "engine/testing/nowhere.h"
 #include "harness/run/build_facts.h"
@@ -38,6 +39,21 @@ std::string movers() {
     if (def->lower || (def->loop && def->numeric == NumericClass::Exact))
       names += (names.empty() ? "" : ",") + def->type;
   return names;
+}
+
+TEST(ProgramWatch, APluginIsBuiltAndChecked) {
+  const std::string library = partOfBuild(OPKIT_SAMPLES) + "/libscaled_tanh.so";
+  const std::string watch = "watch --once --backend cpu --op com.example::ScaledTanh --plugin " + library;
+  const Ran passes = run(watch + " --build 'echo made'");
+  EXPECT_EQ(passes.code, 0) << passes.text;
+  EXPECT_NE(passes.text.find("made\n"), std::string::npos) << passes.text;
+  EXPECT_NE(passes.text.find("example_c"), std::string::npos) << passes.text;
+  const Ran broken = run(watch + " --build false");
+  EXPECT_EQ(broken.code, 1) << broken.text;
+  EXPECT_NE(broken.text.find("the build ended with 1: false"), std::string::npos) << broken.text;
+  EXPECT_EQ(run(watch + " --filter no-case-has-this-name").code, 3);
+  expectOneLine(run("watch --op Relu --build true"), "--build is for a plugin");
+  expectOneLine(run(watch + " --budget 3"), "--budget is for operators of the tree");
 }
 
 TEST(ProgramCheck, WhatADeviceLacksIsRefusedWhenPlanning) {

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <filesystem>
 #include <limits>
 #include <thread>
 
@@ -7,6 +8,7 @@
 #include "harness/run/terminal.h"
 #include "harness/trace/sanitizer.h"
 #include "harness/watch/operator_build.h"
+#include "harness/watch/plugin_watch.h"
 #include "harness/watch/watch.h"
 
 namespace opkit::harness {
@@ -16,7 +18,9 @@ constexpr double kOnceTimeoutSeconds = 1800;
 
 struct WatchArguments {
   WatchOptions watch;
-  bool limited = false;  // --budget was given
+  std::string build;       // of a plugin
+  bool limited = false;    // --budget was given
+  bool hasSource = false;  // --source was given
   bool once = false;
 };
 
@@ -77,9 +81,46 @@ void prepare(const Result<OperatorBuild>& build) {
     fmt::print("{}", library.error().message());
 }
 
+/// `check` of the same operators and plugins, as a program of its own.
+std::vector<std::string> checkOf(const WatchArguments& options, const std::vector<PluginInfo>& loaded) {
+  std::error_code error;
+  std::vector<std::string> words = {std::filesystem::read_symlink("/proc/self/exe", error).string(), "check"};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {name, value});
+  };
+  for (const PluginInfo& plugin : loaded) add("--plugin", plugin.path);
+  add("--op", fmt::format("{}", fmt::join(options.watch.ops, ",")));
+  add("--backend", fmt::format("{}", fmt::join(options.watch.backends, ",")));
+  add("--filter", options.watch.filter);
+  add("--sanitize", options.watch.sanitize);
+  return words;
+}
+
+Result<int> watchPlugins(const WatchArguments& options, const std::vector<PluginInfo>& loaded) {
+  if (options.limited) return Status::invalidArgument("--budget is for operators of the tree, got --plugin");
+  PluginWatchOptions watched{.build = options.build, .check = checkOf(options, loaded)};
+  for (const PluginInfo& plugin : loaded) watched.libraries.push_back(plugin.path);
+  if (options.hasSource) watched.source = options.watch.source;
+  OPKIT_ASSIGN(PluginWatcher watcher, PluginWatcher::create(watched));
+  OPKIT_ASSIGN(const int code, watcher.run());
+  if (options.once) return code;
+  fmt::print("watching {}; Ctrl-C ends\n", watcher.describe());
+  std::fflush(stdout);
+  while (true) {  // until a signal ends the program
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    if (!watcher.poll()) continue;
+    // An editor or a linker may still write.
+    do std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    while (watcher.poll());
+    OPKIT_TRY(watcher.run().error());
+  }
+}
+
 Result<int> watch(const WatchArguments& options) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_TRY(checkOperators(options.watch.ops, registry));
+  if (const auto loaded = plugins().plugins(); !loaded.empty()) return watchPlugins(options, loaded);
+  if (!options.build.empty()) return Status::invalidArgument("--build is for a plugin: name its library with --plugin");
   WatchOptions watched = options.watch;
   watched.changedSources = changedSinceBuild;
   if (!options.watch.sanitize.empty())
@@ -141,9 +182,13 @@ void addWatchCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--op", options->watch.ops, "Watch these operators, separated by commas")
       ->delimiter(',')
       ->required();
-  command->add_option("--source", options->watch.source, "Read shaders/ and ops/ of this source tree")
-      ->check(cli::existingFolder())
-      ->capture_default_str();
+  CLI::Option* source = command->add_option(
+      "--source", options->watch.source,
+      "Read shaders/ and ops/ of this source tree; of a plugin, the folder of its sources (default: its library's)");
+  source->check(cli::existingFolder())->capture_default_str();
+  command->add_option(
+      "--build", options->build,
+      "Build the plugin by this command of the shell when a source is saved (default: wait for its library)");
   command->add_option("--filter", options->watch.filter, "Take only cases with this text in their id or name");
   command->add_option("--backend", options->watch.backends, "Check on these backends only, separated by commas")
       ->delimiter(',')
@@ -159,9 +204,11 @@ void addWatchCommand(CLI::App& app, CommandContext& context) {
   command->add_flag("--once", options->once, "Compile every shader from the source tree, run one round and end");
   command->footer(
       "Examples:\n  op-harness watch --op Softmax\n  op-harness watch --op Softmax --once\n"
-      "  op-harness watch --op MatMul --filter f16 --sanitize race,bounds");
-  command->callback([options, budget, &context] {
-    context.run = [options, budget] {
+      "  op-harness watch --op MatMul --filter f16 --sanitize race,bounds\n"
+      "  op-harness watch --op com.acme::HalfRelu --plugin build/libhalf_relu.so --build 'cmake --build build'");
+  command->callback([options, budget, source, &context] {
+    context.run = [options, budget, source] {
+      options->hasSource = source->count() > 0;
       options->limited = budget->count() > 0;
       return watch(*options);
     };

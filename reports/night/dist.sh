@@ -27,6 +27,10 @@ if bash -euo pipefail steps >log; then fail "the fault passed: $(cat log)"; fi
 grep -m1 -A3 '^fail' log
 grep -E 'because .*never written|because .*not written|\[unwritten\]' log || fail "the fault is not named: $(cat log)"
 echo "seconds to the verdict on a fault: $SECONDS"
+code=0
+bin/op-harness watch --once --backend cpu --op com.acme::HalfRelu --plugin half_relu/libhalf_relu.so \
+  --build "$(sed -n 's/^ *cc /cc /p' steps)" >log || code=$?
+[ $code = 1 ] && grep '\[unwritten\]' log || fail "watch ended with $code: $(cat log)"
 bin/op-harness check --sample --backend "${1// /,}" --op Softmax,MatMul | grep '^ok'
 bin/op-convert zoo:transformer transformer.onnx >/dev/null
 bin/op-run transformer.onnx --backend cpu >/dev/null
