@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes a folder that looks like a plain Debian system: the files of the named packages and of all that they depend on, copied
-# from this system, and nothing else. Enter it with: unshare -r chroot DIR.   Usage: cmake/plain_root.sh DIR PACKAGES...
+# Makes a folder that looks like a plain Debian system: the files of the essential packages, of the named ones and of all that
+# they depend on, copied from this system, and nothing else. Enter it with: unshare -r chroot DIR
+# Usage: cmake/plain_root.sh DIR PACKAGES...
 set -euo pipefail
 root=$1
 shift
@@ -8,7 +9,8 @@ mkdir -p "$root"/{proc,dev,tmp,usr/{bin,sbin,lib,lib64}}
 for folder in bin sbin lib lib64; do ln -sfn "usr/$folder" "$root/$folder"; done
 # The closure; of alternatives and virtual packages, those that are installed here.
 declare -A seen
-queue=(base-files bash coreutils sed grep "$@")
+mapfile -t queue < <(dpkg-query -W -f '${Essential} ${Package}\n' | sed -n 's/^yes //p')
+queue+=("$@")
 while [ ${#queue[@]} -gt 0 ]; do
   package=${queue[0]}
   queue=("${queue[@]:1}")
@@ -19,7 +21,8 @@ while [ ${#queue[@]} -gt 0 ]; do
   queue+=("${more[@]}")
 done
 dpkg-query -L "${!seen[@]}" | sort -u | while read -r path; do
-  [ -d "$path" ] && [ ! -L "$path" ] || echo "${path#/}"
+  # Files and links; a package may list a file that a diversion or the administrator moved.
+  [ ! -L "$path" ] && [ ! -f "$path" ] || echo "${path#/}"
 done | grep -vE '^(usr/share/(doc|man|locale|info)|\.)/?' | tar -C / -c --no-recursion -T - 2>/dev/null | tar -C "$root" -x --keep-directory-symlink
 # No package owns the links of alternatives: those whose programs are here, such as cc.
 cp -a /etc/alternatives "$root/etc/"
