@@ -15,9 +15,9 @@ file(REMOVE_RECURSE ${BUILD}/dist)
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${folder} --strip OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB programs ${folder}/bin/*)
 file(GLOB library ${folder}/lib/libopkit.so.*.*.*)
-file(COPY ${SOURCE}/docs ${SOURCE}/README.md ${SOURCE}/CHANGELOG.md DESTINATION ${folder}/share/doc/opkit
+file(COPY ${SOURCE}/docs ${SOURCE}/README.md ${SOURCE}/CHANGELOG.md ${SOURCE}/SECURITY.md DESTINATION ${folder}/share/doc/opkit
      PATTERN "*_test.sh" EXCLUDE)
-file(COPY ${SOURCE}/LICENSE DESTINATION ${folder})
+file(COPY ${SOURCE}/LICENSE ${SOURCE}/AGENTS.md DESTINATION ${folder})
 file(GLOB cases ${SOURCE}/ops/*/*.cases.json)
 file(COPY ${cases} DESTINATION ${folder}/share/opkit/cases)
 

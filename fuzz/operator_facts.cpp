@@ -7,7 +7,7 @@
 namespace opkit::fuzz {
 namespace {
 
-Result<AttributeFact> attributeFrom(const std::string& text) {
+Result<AttributeFact> attributeOfFacts(const std::string& text) {
   const size_t colon = text.find(':'), open = text.find('{'), equals = text.find('=');
   if (colon == std::string::npos) return Status::invalidArgument("expected name:type, found '{}'", text);
   AttributeFact fact;
@@ -42,7 +42,7 @@ Result<OperatorFact> operatorFrom(const std::string& line) {
   fact.isDeprecated = columns[4] == "0";
   fact.outputs = static_cast<size_t>(std::max(std::atoi(columns[4].c_str()), 1));
   for (const std::string& attribute : splitAt(' ', columns[5])) {
-    OPKIT_ASSIGN(fact.attributes.emplace_back(), attributeFrom(attribute));
+    OPKIT_ASSIGN(fact.attributes.emplace_back(), attributeOfFacts(attribute));
   }
   return fact;
 }

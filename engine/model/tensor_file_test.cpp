@@ -20,7 +20,7 @@ Tensor pattern(TensorDesc desc) {
   return tensor;
 }
 
-void expectEqual(const Tensor& a, const Tensor& b) {
+void expectEqualTensors(const Tensor& a, const Tensor& b) {
   ASSERT_EQ(a.desc, b.desc);
   EXPECT_EQ(std::memcmp(a.bytes().data(), b.bytes().data(), a.sizeBytes()), 0);
 }
@@ -41,7 +41,7 @@ TEST(Npy, EveryDTypeMakesTheRoundTrip) {
       const std::vector<uint8_t> bytes = tensorToNpy(tensor);
       const auto read = tensorFromNpy(bytes);
       ASSERT_TRUE(read.has_value()) << read.error().toString();
-      expectEqual(*read, tensor);
+      expectEqualTensors(*read, tensor);
       EXPECT_EQ((bytes.size() - tensor.sizeBytes()) % 64, 0u);  // elements are aligned in the file
     }
   }
@@ -101,7 +101,7 @@ TEST(TensorFile, SavesAndLoadsBothForms) {
     ASSERT_TRUE(saveTensor(path, tensor).isOk());
     const auto read = loadTensor(path);
     ASSERT_TRUE(read.has_value()) << read.error().toString();
-    expectEqual(*read, tensor);
+    expectEqualTensors(*read, tensor);
   }
   EXPECT_NE(saveTensor((folder / "a.txt").string(), tensor).message().find(".npy or .pb"), std::string::npos);
   ASSERT_TRUE(writeFile((folder / "junk").string(), std::vector<uint8_t>(64, 0xFF)).isOk());

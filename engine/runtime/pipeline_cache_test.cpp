@@ -154,20 +154,21 @@ std::shared_ptr<Interpreter> interpreterOf(Model model) {
   return *interpreter;
 }
 
-std::unique_ptr<Session> sessionOf(const std::shared_ptr<Interpreter>& interpreter, const SessionConfig& config = {}) {
+std::unique_ptr<Session> cachedSessionOf(const std::shared_ptr<Interpreter>& interpreter,
+                                         const SessionConfig& config = {}) {
   auto session = interpreter->createSession(config);
   EXPECT_TRUE(session) << session.error().toString();
   return *std::move(session);
 }
 
-Status run(Session& session, const Shape& shape, float value) {
+Status runSession(Session& session, const Shape& shape, float value) {
   OPKIT_TRY(session.resizeInput("x", shape));
   std::ranges::fill(session.fillInput("x")->data<float>(), value);
   return session.run();
 }
 
 void expectRun(Session& session, const Shape& shape, float value) {
-  const Status status = run(session, shape, value);
+  const Status status = runSession(session, shape, value);
   ASSERT_TRUE(status.isOk()) << status.toString();
   const Tensor& y = *session.output(session.outputNames()[0]);
   EXPECT_EQ(y.desc.shape, shape);
@@ -175,7 +176,7 @@ void expectRun(Session& session, const Shape& shape, float value) {
 }
 
 TEST(PipelineCache, ShapesSeenBeforeFindTheirPlan) {
-  auto session = sessionOf(interpreterOf(plusModel()));
+  auto session = cachedSessionOf(interpreterOf(plusModel()));
   expectRun(*session, {2, 3}, 1);
   expectRun(*session, {50, 40}, 2);  // the arena grows: the first plan gives up its place
   expectRun(*session, {2, 3}, 3);
@@ -195,7 +196,7 @@ TEST(PipelineCache, ShapesSeenBeforeFindTheirPlan) {
 }
 
 TEST(PipelineCache, UnchangedShapesAreCountedAndDoNothing) {
-  auto session = sessionOf(interpreterOf(plusModel()));
+  auto session = cachedSessionOf(interpreterOf(plusModel()));
   expectRun(*session, {2, 3}, 1);
   EXPECT_EQ(session->statistics().resizesUnchanged, 0u);
   EXPECT_TRUE(session->resize().isOk());
@@ -205,7 +206,7 @@ TEST(PipelineCache, UnchangedShapesAreCountedAndDoNothing) {
 }
 
 TEST(PipelineCache, TheOldestPlanMakesRoom) {
-  auto session = sessionOf(interpreterOf(plusModel()), {.planCacheSize = 2});
+  auto session = cachedSessionOf(interpreterOf(plusModel()), {.planCacheSize = 2});
   for (const int64_t rows : {1, 2, 1, 3, 1, 2}) expectRun(*session, {rows, 3}, static_cast<float>(rows));
   const SessionStatistics statistics = session->statistics();
   EXPECT_EQ(statistics.plansKept, 2u);
@@ -218,7 +219,7 @@ TEST(PipelineCache, TheOldestPlanMakesRoom) {
 // The raster's key has its regions, so that each shape has one of its own.
 TEST(PipelineCache, TwiceAsManyShapesAsPlansFindTheirExecutions) {
   constexpr int64_t kShapes = 8;
-  auto session = sessionOf(interpreterOf(plusModel()), {.planCacheSize = kShapes / 2});
+  auto session = cachedSessionOf(interpreterOf(plusModel()), {.planCacheSize = kShapes / 2});
   for (int64_t rows = 1; rows <= kShapes; ++rows) expectRun(*session, {rows, 3}, 1);
   const size_t made = session->statistics().executionsCreated;
   for (int64_t rows = kShapes; rows > 0; --rows) expectRun(*session, {rows, 3}, 2);
@@ -232,13 +233,13 @@ TEST(PipelineCache, PlansWithoutStepsDestroyNoExecutions) {
   model.outputs = model.addNode("MirroredIfAny", "mirrored", {x});
   const auto interpreter = interpreterOf(std::move(model));
   for (const size_t kept : {1, 4}) {
-    auto session = sessionOf(interpreter, {.planCacheSize = kept});
-    ASSERT_TRUE(run(*session, {2, 3}, 1).isOk());
+    auto session = cachedSessionOf(interpreter, {.planCacheSize = kept});
+    ASSERT_TRUE(runSession(*session, {2, 3}, 1).isOk());
     const size_t made = session->statistics().executionsCreated;
     EXPECT_EQ(made, 3u);
-    for (int64_t columns = 1; columns <= 6; ++columns) ASSERT_TRUE(run(*session, {0, columns}, 1).isOk());
+    for (int64_t columns = 1; columns <= 6; ++columns) ASSERT_TRUE(runSession(*session, {0, columns}, 1).isOk());
     EXPECT_EQ(session->statistics().executionsCreated, made);
-    ASSERT_TRUE(run(*session, {2, 3}, 1).isOk());
+    ASSERT_TRUE(runSession(*session, {2, 3}, 1).isOk());
     EXPECT_EQ(session->statistics().plansMade, 8u);  // the last one anew
     EXPECT_EQ(session->statistics().executionsCreated, made) << kept << " plans kept";
   }
@@ -260,7 +261,7 @@ TEST(PipelineCache, ContentsOfInputsBelongToThePlan) {
   const TensorId shape = model.addInput("shape", {DType::Int64, {kDynamic}});
   const TensorId value = model.addInput("value", {DType::Float32, {1}});
   model.outputs = {model.addNode("FillTo", "fill", {shape, value})[0], shape};
-  auto session = sessionOf(interpreterOf(std::move(model)));
+  auto session = cachedSessionOf(interpreterOf(std::move(model)));
   session->fillInput("value")->data<float>()[0] = 4;
   for (const int64_t columns : {3, 5, 3, 5, 3}) {
     if (columns == 3) {  // the input gets new memory; its former memory has held other values since
@@ -278,11 +279,11 @@ TEST(PipelineCache, ContentsOfInputsBelongToThePlan) {
 
 TEST(PipelineCache, SessionsAndClonesShareConstants) {
   const auto interpreter = interpreterOf(plusModel());
-  auto first = sessionOf(interpreter);
+  auto first = cachedSessionOf(interpreter);
   expectRun(*first, {2, 3}, 1);
   EXPECT_EQ(first->statistics().memory[0].constantBytes, kWeights * sizeof(float));
   const uint64_t allocations = first->counters().allocations;
-  auto second = sessionOf(interpreter);
+  auto second = cachedSessionOf(interpreter);
   auto clone = first->clone();
   ASSERT_TRUE(clone) << clone.error().toString();
   EXPECT_EQ((*clone)->input("x")->desc.shape, (Shape{2, 3}));
@@ -294,40 +295,40 @@ TEST(PipelineCache, SessionsAndClonesShareConstants) {
   }
   // The store goes with the last session, so that another one packs again.
   first.reset(), second.reset(), clone->reset();
-  auto late = sessionOf(interpreter);
+  auto late = cachedSessionOf(interpreter);
   expectRun(*late, {2, 3}, 1);
   EXPECT_EQ(late->counters().allocations, allocations);
 }
 
 TEST(PipelineCache, ScratchIsPlannedAmongTheTensors) {
-  auto session = sessionOf(interpreterOf(plusModel()));
+  auto session = cachedSessionOf(interpreterOf(plusModel()));
   expectRun(*session, {64, 64}, 1);
   const MemoryStatistics memory = session->statistics().memory[0];
   EXPECT_EQ(memory.largestScratchBytes, 64u * 64 * sizeof(float));
   // x, scratch and sum live together; the mirrored output reuses the place of x or scratch.
   EXPECT_EQ(memory.plannedPeakBytes, 3u * 64 * 64 * sizeof(float));
   EXPECT_EQ(memory.arenaBytes, memory.plannedPeakBytes);
-  auto guarded = sessionOf(interpreterOf(plusModel()), {.guardBytes = 64, .poison = true});
+  auto guarded = cachedSessionOf(interpreterOf(plusModel()), {.guardBytes = 64, .poison = true});
   expectRun(*guarded, {3, 5}, 1);
   EXPECT_TRUE(guarded->checkGuards().isOk());
 }
 
 TEST(PipelineCache, MemoryOverTheLimitIsRefusedAndTheSessionGoesOn) {
   const size_t weights = kWeights * sizeof(float);
-  auto session = sessionOf(interpreterOf(plusModel()), {.memoryLimitBytes = weights + 3 * 4096});
+  auto session = cachedSessionOf(interpreterOf(plusModel()), {.memoryLimitBytes = weights + 3 * 4096});
   expectRun(*session, {32, 32}, 1);
-  const Status refused = run(*session, {64, 64}, 2);
+  const Status refused = runSession(*session, {64, 64}, 2);
   EXPECT_EQ(refused.code(), StatusCode::OutOfMemory);
   EXPECT_NE(refused.message().find("the limit is 77824"), std::string::npos) << refused.message();
   EXPECT_TRUE(session->placement().empty());
   expectRun(*session, {32, 32}, 3);
   expectRun(*session, {8, 8}, 4);
-  auto tight = sessionOf(interpreterOf(plusModel()), {.memoryLimitBytes = weights});
-  EXPECT_EQ(run(*tight, {1, 1}, 1).code(), StatusCode::OutOfMemory);
+  auto tight = cachedSessionOf(interpreterOf(plusModel()), {.memoryLimitBytes = weights});
+  EXPECT_EQ(runSession(*tight, {1, 1}, 1).code(), StatusCode::OutOfMemory);
 }
 
 TEST(PipelineCache, LowMemoryKeepsNoPackedCopiesAndOnePlan) {
-  auto session = sessionOf(interpreterOf(plusModel()), {.memory = MemoryHint::Low});
+  auto session = cachedSessionOf(interpreterOf(plusModel()), {.memory = MemoryHint::Low});
   expectRun(*session, {2, 3}, 1);
   expectRun(*session, {4, 3}, 2);
   EXPECT_EQ(session->statistics().memory[0].constantBytes, 0u);
@@ -335,7 +336,7 @@ TEST(PipelineCache, LowMemoryKeepsNoPackedCopiesAndOnePlan) {
 }
 
 TEST(PipelineCache, APlannedPlacementIsThatOfTheResizeAndTakesNoMemory) {
-  auto session = sessionOf(interpreterOf(plusModel()), {});
+  auto session = cachedSessionOf(interpreterOf(plusModel()), {});
   expectRun(*session, {2, 3}, 1);
   ASSERT_TRUE(session->resizeInput("x", {4, 3}).isOk());
   const auto allocations = session->counters().allocations;
@@ -361,16 +362,16 @@ TEST(PipelineCache, OutputsTakeOverInputsWhereTheCardAllowsIt) {
   const TensorId thrice = model.addNode("NegateInPlace", "thrice", {twice})[0];
   model.outputs = {model.addNode("Concat2", "both", {twice, thrice})[0]};  // so `thrice` must leave `twice` alone
   const auto interpreter = interpreterOf(std::move(model));
-  auto session = sessionOf(interpreter);
-  ASSERT_TRUE(run(*session, {16, 16}, 5).isOk());
+  auto session = cachedSessionOf(interpreter);
+  ASSERT_TRUE(runSession(*session, {16, 16}, 5).isOk());
   const std::span<float> y = session->output(session->outputNames()[0])->data<float>();
   EXPECT_EQ(y[0], 5);
   EXPECT_EQ(y[255], 5);
   EXPECT_EQ(y[256], -5);
   EXPECT_EQ(session->statistics().inPlace, 2u);
   EXPECT_EQ(session->statistics().plannedPeakBytes, (1u + 1 + 2) * 256 * sizeof(float));
-  auto keeping = sessionOf(interpreter, {.keepTensors = true});
-  ASSERT_TRUE(run(*keeping, {16, 16}, 5).isOk());
+  auto keeping = cachedSessionOf(interpreter, {.keepTensors = true});
+  ASSERT_TRUE(runSession(*keeping, {16, 16}, 5).isOk());
   EXPECT_EQ(keeping->statistics().inPlace, 0u);
   EXPECT_EQ(keeping->readTensor("once")->data<float>()[0], -5);
 }
@@ -382,7 +383,7 @@ TEST(PipelineCache, ListsThatAPlanDependsOnDoNotRunTogether) {
                  b = model.addInput("b", {DType::Int64, {kDynamic}});
   model.outputs = model.addNode("Lists", "lists", {model.addInput("x", {DType::Float32, {1}}), a, b});
   const auto interpreter = interpreterOf(std::move(model));
-  const auto session = sessionOf(interpreter, {.planCacheSize = 1});
+  const auto session = cachedSessionOf(interpreter, {.planCacheSize = 1});
   session->fillInput("x")->data<float>()[0] = 1;
   for (const int64_t split : {1, 2, 1, 2}) {
     ASSERT_TRUE(session->resizeInput("a", {split}).isOk());

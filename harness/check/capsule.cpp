@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 constexpr double kTrialSeconds = 60;
 constexpr int kFormat = 1;
 
-int64_t elementsOf(const Case& c) {
+int64_t capsuleElements(const Case& c) {
   int64_t count = 0;
   for (const auto& input : c.inputs) count += input ? input->elements() : 0;
   return count;
@@ -166,7 +166,7 @@ Result<CapsuleFile> shrinkToFile(const Catalogue& catalogue, const std::string& 
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   CapsuleFile saved{(std::filesystem::path(folder) / fileName(group.cases[0], backend, *failed)).string(),
-                    small.group.cases[0].id(), elementsOf(group.cases[0]), elementsOf(small.group.cases[0]),
+                    small.group.cases[0].id(), capsuleElements(group.cases[0]), capsuleElements(small.group.cases[0]),
                     small.trials};
   OPKIT_TRY(writeCapsule(saved.path, {backend, *failed, reason, options.mask, kBuildFacts.commit, small.group,
                                       dataHashOf(small.group, registry)}));

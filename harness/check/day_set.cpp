@@ -106,7 +106,7 @@ EditedShares sharesOf(double editedSeconds, double room) {
 }
 
 /// "Conv, Gemm, MatMul and 9 more"
-std::string firstOf(const std::set<std::string>& names) {
+std::string firstCaseOf(const std::set<std::string>& names) {
   constexpr size_t kMost = 4;
   const size_t shown = names.size() > kMost ? kMost - 1 : names.size();
   std::string text;
@@ -178,9 +178,10 @@ DaySet daySet(const Catalogue& catalogue, const OpRegistry& registry, const DayB
 }
 
 std::string DaySet::toString(const DayBudget& budget) const {
-  const std::string edits = budget.edited.empty() ? ""
-                                                  : fmt::format("; edited: {}, {} of {} cases in whole",
-                                                                firstOf(budget.edited), editedCases, allEditedCases);
+  const std::string edits = budget.edited.empty()
+                                ? ""
+                                : fmt::format("; edited: {}, {} of {} cases in whole", firstCaseOf(budget.edited),
+                                              editedCases, allEditedCases);
   if (days == 1 && coreDays == 1)
     return fmt::format("all {} written cases fit the budget of {} s", allCases, budget.seconds);
   const auto share = [&](size_t part) { return 100.0 * static_cast<double>(part) / static_cast<double>(allCases); };

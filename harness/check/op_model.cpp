@@ -27,7 +27,7 @@ bool isNaN(const std::byte* element) {
   return false;
 }
 
-Status sameBits(const Tensor& a, const Tensor& b, size_t output, bool anyNaN) {
+Status sameOutputBits(const Tensor& a, const Tensor& b, size_t output, bool anyNaN) {
   if (a.desc != b.desc)
     return Status::internal("output {} is {} in the first run and {} in the second", output, a.desc.toString(),
                             b.desc.toString());
@@ -136,7 +136,7 @@ std::vector<bool> differingElements(const Tensor& a, const Tensor& b, bool anyNa
 Status sameBits(const std::vector<Tensor>& a, const std::vector<Tensor>& b, bool anyNaN) {
   if (a.size() != b.size())
     return Status::internal("{} outputs in the first run and {} in the second", a.size(), b.size());
-  for (size_t i = 0; i < a.size(); ++i) OPKIT_TRY(sameBits(a[i], b[i], i, anyNaN));
+  for (size_t i = 0; i < a.size(); ++i) OPKIT_TRY(sameOutputBits(a[i], b[i], i, anyNaN));
   return Status::ok();
 }
 

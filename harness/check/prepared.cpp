@@ -62,7 +62,7 @@ Status prepare(PreparedCase& c, const OpRegistry& registry, ScriptOracle* script
   return Status::ok();
 }
 
-size_t bytesOf(const Case& c) {
+size_t bytesOfPrepared(const Case& c) {
   size_t bytes = 0;
   for (const auto& input : c.inputs) bytes += input ? input->sizeBytes() : 0;
   return bytes;
@@ -98,7 +98,7 @@ PreparedGroup prepareGroup(const CaseGroup& group, const OpRegistry& registry, b
   PreparedGroup prepared;
   prepared.brief = brief;
   for (const Case& c : group.cases) prepared.cases.push_back(prepareCase(c, registry, script));
-  if (brief || group.cases.size() > 1 || bytesOf(group.cases[0]) > kMaxStopBytes) return prepared;
+  if (brief || group.cases.size() > 1 || bytesOfPrepared(group.cases[0]) > kMaxStopBytes) return prepared;
   for (const Case& stop : walkStops(group.cases[0])) {
     PreparedCase one = prepareCase(stop, registry, script);
     if (one.status.isOk()) prepared.stops.push_back(std::move(one));

@@ -3,6 +3,7 @@
 namespace opkit::harness {
 
 void addFurtherCommands(CLI::App& app, CommandContext& context) {
+  addDescribeCommand(app, context);
   addModelCommand(app, context);
   addCasesCommand(app, context);
   addConformanceCommand(app, context);

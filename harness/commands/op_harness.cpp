@@ -5,7 +5,7 @@
 namespace opkit::harness {
 namespace {
 
-int run(int argc, char** argv) {
+int runProgram(int argc, char** argv) {
   CLI::App app("Cross-checks and times operators on every backend of OpKit.", "op-harness");
   app.require_subcommand(1);
   app.fallthrough();  // options of the program may follow the command
@@ -38,5 +38,5 @@ int run(int argc, char** argv) {
 }  // namespace opkit::harness
 
 int main(int argc, char** argv) {
-  return opkit::guardedMain("op-harness", [=] { return opkit::harness::run(argc, argv); });
+  return opkit::guardedMain("op-harness", [=] { return opkit::harness::runProgram(argc, argv); });
 }

@@ -41,6 +41,24 @@ std::string movers() {
   return names;
 }
 
+TEST(ProgramDescribe, AnOperatorOfTheBuildAndOneOfAPlugin) {
+  const Ran gemm = run("describe Gemm --json");
+  ASSERT_EQ(gemm.code, 0) << gemm.text;
+  const auto card = nlohmann::json::parse(gemm.text);
+  EXPECT_EQ(card["inputs"].size(), 3u);
+  EXPECT_EQ(card["inputs"][2]["kind"], "optional");
+  EXPECT_EQ(card["error bound"]["class"], "Products");
+  EXPECT_GT(card["cases"]["count"], 0);
+  EXPECT_FALSE(card["cases"]["timed"].empty());
+  EXPECT_FALSE(card["kernels"]["cpu"].empty());
+  EXPECT_NE(card["parameters"].get<std::string>().find("table GemmParams"), std::string::npos);
+  const Ran plugin =
+      run("describe com.example::ScaledTanh --plugin " + partOfBuild(OPKIT_SAMPLES) + "/libscaled_tanh.so");
+  EXPECT_EQ(plugin.code, 0) << plugin.text;
+  EXPECT_NE(plugin.text.find("example_c"), std::string::npos) << plugin.text;
+  expectOneLine(run("describe NoSuchOperator"), "NoSuchOperator");
+}
+
 TEST(ProgramWatch, APluginIsBuiltAndChecked) {
   const std::string library = partOfBuild(OPKIT_SAMPLES) + "/libscaled_tanh.so";
   const std::string watch = "watch --once --backend cpu --op com.example::ScaledTanh --plugin " + library;

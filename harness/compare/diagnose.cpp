@@ -18,7 +18,7 @@ Values valuesOf(const OracleTensor& tensor) {
 }
 
 /// True if every byte of the element is the poison of unwritten memory, or all are the same other byte.
-bool isPoison(const Tensor& tensor, size_t i, bool anyByte = false) {
+bool isPoisoned(const Tensor& tensor, size_t i, bool anyByte = false) {
   if (isPacked(tensor.desc.dtype)) return false;  // a code of ones may be a result
   const size_t size = sizeOf(tensor.desc.dtype);
   const auto bytes = tensor.bytes().subspan(i * size, size);
@@ -135,7 +135,7 @@ class Doctor {
   std::vector<bool> poisonedElements() const {
     if (e_.overOther && e_.overOther->desc == e_.got.desc) return differingElements(e_.got, *e_.overOther, true);
     std::vector<bool> poisoned(wrong_.size());
-    for (size_t i = 0; i < wrong_.size(); ++i) poisoned[i] = isPoison(e_.got, i);
+    for (size_t i = 0; i < wrong_.size(); ++i) poisoned[i] = isPoisoned(e_.got, i);
     return poisoned;
   }
 
@@ -162,7 +162,7 @@ class Doctor {
     const DType dtype = e_.got.desc.dtype;
     if (!e_.overOther || isPacked(dtype) || sizeOf(dtype) < 2) return false;
     for (size_t i = 0; i < wrong_.size(); ++i)
-      if (wrong_[i] && !isPoison(*e_.overOther, i, true)) return true;
+      if (wrong_[i] && !isPoisoned(*e_.overOther, i, true)) return true;
     return false;
   }
 

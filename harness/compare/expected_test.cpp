@@ -12,7 +12,7 @@ namespace {
 
 using Inputs = std::vector<std::optional<Tensor>>;
 
-OracleTensor expectedOf(const Case& c, const Inputs& inputs) {
+OracleTensor expectedFrom(const Case& c, const Inputs& inputs) {
   const OpDef& def = *ops::builtinOps().find(c.op);
   auto outputs = expectedOutputs(def, *paramsFromJson(def.params, c.params), inputs, c.outputs);
   EXPECT_TRUE(outputs) << outputs.error().message();
@@ -24,7 +24,7 @@ Inputs inputsOf(const Case& c) { return *makeInputs(c, *ops::builtinOps().find(c
 TEST(Expected, InputsAreRoundedToTheDtypeBeforeAnybodySeesThem) {
   for (const char* id : {"Relu/f16[99]/normal/seed=7", "Relu/f32[99]/normal/seed=7"}) {
     const Case c = *parseCaseId(id);
-    const OracleTensor y = expectedOf(c, inputsOf(c));
+    const OracleTensor y = expectedFrom(c, inputsOf(c));
     for (const double value : y.real)
       EXPECT_EQ(value, c.inputs[0]->dtype == DType::Float16 ? toFloat(toHalf(value))
                                                             : static_cast<double>(static_cast<float>(value)));
@@ -33,7 +33,7 @@ TEST(Expected, InputsAreRoundedToTheDtypeBeforeAnybodySeesThem) {
 
 TEST(Expected, ResultsAreNotRounded) {
   const Case c = *parseCaseId(R"(Div/f32[1],f32[1]/designed/seed=7/data=[{"value":1},{"value":3}])");
-  EXPECT_EQ(expectedOf(c, inputsOf(c)).real[0], 1.0 / 3) << "in double, not the nearest fp32";
+  EXPECT_EQ(expectedFrom(c, inputsOf(c)).real[0], 1.0 / 3) << "in double, not the nearest fp32";
 }
 
 /// Their kernels compensate, so a bound that grows with the row would hide the loss of that.
@@ -44,7 +44,7 @@ TEST(Expected, TheBoundsOfLongNormsAreThoseOfShortOnes) {
         "RMSNormalization/f32[1,4096],f32[4096]/normal/seed=7",
         "MeanVarianceNormalization/f32[1,1,64,64]/normal/seed=7", "LpNormalization/f32[1,4096]/normal/seed=7"}) {
     const Case c = *parseCaseId(text);
-    EXPECT_EQ(expectedOf(c, inputsOf(c)).terms, 64) << text;
+    EXPECT_EQ(expectedFrom(c, inputsOf(c)).terms, 64) << text;
   }
 }
 
@@ -55,12 +55,12 @@ TEST(Expected, SIsTheSumOfTheTermsMagnitudes) {
         R"(AveragePool{"kernel_shape":[2,3]}/f32[1,2,6,7]/normal/seed=7)"}) {
     const Case c = *parseCaseId(id);
     Inputs inputs = inputsOf(c);
-    const OracleTensor y = expectedOf(c, inputs);
+    const OracleTensor y = expectedFrom(c, inputs);
     EXPECT_GT(y.terms, 1) << id;
     for (auto& input : inputs)
       if (input)
         for (float& value : input->data<float>()) value = std::fabs(value);
-    const OracleTensor ofMagnitudes = expectedOf(c, inputs);
+    const OracleTensor ofMagnitudes = expectedFrom(c, inputs);
     ASSERT_EQ(y.magnitude.size(), y.real.size()) << id;
     for (size_t i = 0; i < y.real.size(); ++i)
       EXPECT_NEAR(y.magnitude[i], ofMagnitudes.real[i], 1e-12 * std::fabs(ofMagnitudes.real[i])) << id << " " << i;

@@ -115,6 +115,22 @@ double ulpOf(DType dtype, double value) {
   return std::ldexp(1.0, std::max(exponent - format.fractionBits, format.leastExponent()));
 }
 
+ErrorBound errorBoundOf(NumericClass numeric) {
+  switch (numeric) {
+    case NumericClass::Exact: return {"Exact", "0: the expected value rounded once, to nearest even"};
+    case NumericClass::Cast: return {"Cast", "0: the expected value rounded once, to nearest even"};
+    case NumericClass::OneRounding: return {"OneRounding", "1 ULP"};
+    case NumericClass::FewRoundings: return {"FewRoundings", "3 ULP (Vulkan allows division 2.5)"};
+    case NumericClass::Products: return {"Products", "u·S·min(K, 4√K) + 2u·|y|"};
+    case NumericClass::Sum: return {"Sum", "4u·√K·S"};
+    case NumericClass::Softmax: return {"Softmax", "p·(6 + 4·|ln p| + √K)·2⁻²³"};
+    case NumericClass::Norm: return {"Norm", "8u·√K·magnitude + 4 ULP"};
+    case NumericClass::Transcendental:
+      return {"Transcendental", "4 ULP + min(4 ULP, 5e-7); 4 ULP + the card's `errorFloor`, if that is more"};
+  }
+  return {};
+}
+
 bool hasExactLane(NumericClass numeric) {
   switch (numeric) {
     case NumericClass::FewRoundings:

@@ -21,6 +21,14 @@ double roundTo(DType dtype, double value);
 /// --fuzz does not draw that lane for them.
 bool hasExactLane(NumericClass numeric);
 
+/// A class and its formula, as the table of docs/numerics.md has them (u: half a ULP of 1; S: sum of magnitudes; K:
+/// terms).
+struct ErrorBound {
+  const char* name;
+  const char* formula;
+};
+ErrorBound errorBoundOf(NumericClass numeric);
+
 struct Tolerance {
   std::vector<double> bound;  // per element; empty means exact
   double nmseGate = 0;        // the normalised mean square error may not exceed this; at least what rounding may cause

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include <cmath>
 
 #include "harness/compare/compare.h"
@@ -158,6 +161,20 @@ TEST(Tolerance, ScaleWidensBoundAndGate) {
 
 TEST(Tolerance, SpecialsCompareByClass) {
   EXPECT_TRUE(toleranceOf(cardOf(NumericClass::Softmax), Lane::Specials, one(1)).byClass);
+}
+
+TEST(Tolerance, FormulasAreThoseOfThePage) {
+  std::ostringstream text;
+  text << std::ifstream(OPKIT_SOURCE_DIR "/docs/numerics.md").rdbuf();
+  std::string page = text.str();
+  for (size_t at; (at = page.find("\\|")) != std::string::npos;) page.erase(at, 1);
+  for (int i = 0; i <= static_cast<int>(NumericClass::Cast); ++i) {
+    const ErrorBound bound = errorBoundOf(static_cast<NumericClass>(i));
+    const size_t row = page.find(std::string("`") + bound.name + "`");
+    ASSERT_NE(row, std::string::npos) << bound.name;
+    const std::string line = page.substr(row, page.find('\n', row) - row);
+    EXPECT_NE(line.find(std::string("| ") + bound.formula + " |"), std::string::npos) << line;
+  }
 }
 
 }  // namespace

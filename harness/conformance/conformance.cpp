@@ -267,7 +267,7 @@ std::vector<fs::path> dataSets(const fs::path& folder) {
   return sets;
 }
 
-std::string nameOf(const ConformanceFolder& folder) { return fs::path(folder.path).filename().string(); }
+std::string statusName(const ConformanceFolder& folder) { return fs::path(folder.path).filename().string(); }
 
 /// ONNX's own tests of nodes lie in node/test_*, wherever the data are.
 bool isOfOnnx(const ConformanceFolder& folder, const ConformanceSetup& setup) {
@@ -374,7 +374,7 @@ CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetu
   result.software = setup.runtime->device().software;
   result.repro = fmt::format("op-harness conformance --backend {} --filter {}", setup.backend, shellQuoted(folder.id));
   if (setup.shaders) setup.shaders->clear();
-  const DeclaredModel declared = declaredModel(nameOf(folder)).value_or(DeclaredModel());
+  const DeclaredModel declared = declaredModel(statusName(folder)).value_or(DeclaredModel());
   const Status status = runFolder(folder, setup, declared, result);
   if (!status.isOk()) {
     result.status = status.code() == StatusCode::Unsupported ? CaseStatus::Unsupported : CaseStatus::Fail;

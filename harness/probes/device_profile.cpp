@@ -35,7 +35,8 @@ class Probe final : public vulkan::VulkanExecution {
 };
 
 /// f(values) on the device.
-Result<std::vector<float>> run(Runtime& runtime, Function function, const std::vector<float>& values, float other = 1) {
+Result<std::vector<float>> runProbe(Runtime& runtime, Function function, const std::vector<float>& values,
+                                    float other = 1) {
   static const OpRegistry none;
   OPKIT_ASSIGN(const auto backend, runtime.createBackend(none, {}));
   const TensorDesc desc{DType::Float32, {static_cast<int64_t>(values.size())}};
@@ -102,7 +103,7 @@ Result<double> worstUlp(Runtime& runtime, const BuiltinProbe& probe) {
   std::vector<float> values(kPoints);
   for (size_t i = 0; i < kPoints; ++i)
     values[i] = probe.low + (probe.high - probe.low) * static_cast<float>(i) / static_cast<float>(kPoints - 1);
-  OPKIT_ASSIGN(const std::vector<float> got, run(runtime, probe.function, values, probe.other));
+  OPKIT_ASSIGN(const std::vector<float> got, runProbe(runtime, probe.function, values, probe.other));
   double worst = 0;
   for (size_t i = 0; i < kPoints; ++i) {
     const double exact = probe.exact(values[i]);
@@ -138,7 +139,7 @@ Result<DeviceProfile> measureProfile(Runtime& runtime) {
   OPKIT_ASSIGN(const auto backend, runtime.createBackend(none, {}));
   profile.loopIterations = backend->caps().loopIterations;
   for (const TraitProbe& probe : traitProbes()) {
-    OPKIT_ASSIGN(const std::vector<float> got, run(runtime, probe.function, {probe.value}, probe.other));
+    OPKIT_ASSIGN(const std::vector<float> got, runProbe(runtime, probe.function, {probe.value}, probe.other));
     profile.traits.push_back({probe.name, probe.present(got[0])});
   }
   for (const BuiltinProbe& probe : builtinProbes()) {

@@ -28,7 +28,7 @@ void addParam(const std::string& key, const nlohmann::json& value, const nlohman
   if (value.is_number()) traits.numbers.emplace_back(key, value.get<double>());
 }
 
-void addInput(const OpDef& def, size_t i, const Case& c, Traits& traits) {
+void addInputFeatures(const OpDef& def, size_t i, const Case& c, Traits& traits) {
   const Port* port = portOf(def.inputs, i);
   const std::string name = port ? fmt::format("'{}'", port->name) : fmt::format("input {}", i);
   if (!c.inputs[i]) return traits.facts.push_back("without " + name);
@@ -56,7 +56,7 @@ std::optional<Traits> traitsOf(const OpDef& def, const std::string& id) {
   const nlohmann::json values = parsed(*params), standard = none ? parsed(*none) : nlohmann::json();
   for (const auto& [key, value] : values.items())
     addParam(key, value, standard.is_object() && standard.contains(key) ? standard[key] : nlohmann::json(), traits);
-  for (size_t i = 0; i < c->inputs.size(); ++i) addInput(def, i, *c, traits);
+  for (size_t i = 0; i < c->inputs.size(); ++i) addInputFeatures(def, i, *c, traits);
   traits.facts.push_back(fmt::format("lane {}", nameOf(c->lane)));
   return traits;
 }

@@ -5,7 +5,7 @@
 namespace opkit::harness {
 namespace {
 
-double bytesOf(const CaseTrace& trace, const HostInputs& inputs) {
+double bytesOfCase(const CaseTrace& trace, const HostInputs& inputs) {
   double bytes = 0;
   for (const std::optional<Tensor>& input : inputs)
     if (input) bytes += static_cast<double>(input->sizeBytes());
@@ -67,7 +67,7 @@ class Listening {
 CaseAccess accessOf(const CaseTrace& trace, const HostInputs& inputs, std::span<const Gpu* const> gpus) {
   CaseAccess access;
   access.sums.width = gpus.front()->subgroup;
-  access.caseBytes = bytesOf(trace, inputs);
+  access.caseBytes = bytesOfCase(trace, inputs);
   for (const Placement& row : trace.session->placement()) access.flops += row.flops;
   for (const DispatchTrace& one : trace.dispatches) access.dispatches.push_back(profileOf(one, gpus.front()->subgroup));
   sumUp(access);

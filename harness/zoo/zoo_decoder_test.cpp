@@ -112,7 +112,7 @@ Tokens prompt(int64_t length, int64_t vocabulary, int64_t seed) {
   return tokens;
 }
 
-void expectClose(std::span<const float> got, std::span<const float> expected) {
+void expectCloseLogits(std::span<const float> got, std::span<const float> expected) {
   ASSERT_EQ(got.size(), expected.size());
   float largest = 0;
   for (const float value : expected) largest = std::max(largest, std::fabs(value));
@@ -147,7 +147,7 @@ TEST_P(ZooDecoder, StepsWithACacheGiveTheLogitsOfTheWholePrompt) {
     steps.insert(steps.end(), logits.begin(), logits.end());
     begin += count;
   }
-  expectClose(steps, whole);
+  expectCloseLogits(steps, whole);
 }
 
 TEST_P(ZooDecoder, RowsOfABatchAreIndependent) {
@@ -158,8 +158,8 @@ TEST_P(ZooDecoder, RowsOfABatchAreIndependent) {
   for (size_t row = 0; row < 2; ++row) {
     CachedDecoder alone("zoo:decoder", GetParam());
     const size_t size = logits.size() / 2, vocabulary = step.size() / 2;
-    expectClose(std::span(logits).subspan(row * size, size), alone.run({prompts[row]}));
-    expectClose(std::span(step).subspan(row * vocabulary, vocabulary), alone.run({next[row]}));
+    expectCloseLogits(std::span(logits).subspan(row * size, size), alone.run({prompts[row]}));
+    expectCloseLogits(std::span(step).subspan(row * vocabulary, vocabulary), alone.run({next[row]}));
   }
 }
 

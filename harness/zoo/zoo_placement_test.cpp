@@ -10,7 +10,7 @@
 namespace opkit {
 namespace {
 
-Result<std::unique_ptr<Session>> sessionOf(Model model, const std::string& backend) {
+Result<std::unique_ptr<Session>> placedSessionOf(Model model, const std::string& backend) {
   OPKIT_ASSIGN(const auto interpreter, Interpreter::create(std::move(model), ops::builtinOps()));
   return interpreter->createSession({.backend = backend});
 }
@@ -21,7 +21,7 @@ TEST_P(ZooPlacement, NothingFallsBack) {
   const auto& [network, backend] = GetParam();
   auto model = loadModel("zoo:" + network);
   ASSERT_TRUE(model) << model.error().toString();
-  const auto session = sessionOf(*std::move(model), backend);
+  const auto session = placedSessionOf(*std::move(model), backend);
   ASSERT_TRUE(session) << session.error().toString();
   fillInputs(**session);
   const Status status = (*session)->run();  // a stage is planned once the stages before it have run
@@ -38,7 +38,7 @@ TEST_P(ZooPlacement, NothingFallsBack) {
 TEST(ZooPlacement, QuantisedFormsComputeTheSameInIntegers) {
   std::vector<std::vector<float>> outputs;
   for (const char* network : {"resnet50_qdq", "resnet50_qlinear"}) {
-    const auto session = *sessionOf(*loadModel(std::string("zoo:") + network), "cpu");
+    const auto session = *placedSessionOf(*loadModel(std::string("zoo:") + network), "cpu");
     ASSERT_TRUE(session->resizeInput("input", {2, 3, 65, 97}).isOk());
     const std::span<float> x = session->fillInput("input")->data<float>();
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 7919 % 1000) / 250 - 2;
@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, ZooPlacement,
                          [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
 
 Result<std::vector<std::byte>> outputOf(Model model) {
-  OPKIT_ASSIGN(const auto session, sessionOf(std::move(model), "cpu"));
+  OPKIT_ASSIGN(const auto session, placedSessionOf(std::move(model), "cpu"));
   fillInputs(*session);
   OPKIT_TRY(session->run());
   const std::span<std::byte> y = session->output(session->outputNames()[0])->bytes();

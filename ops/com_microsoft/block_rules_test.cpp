@@ -10,7 +10,7 @@ using features::floats;
 using features::refusalOf;
 
 /// Codes [..., columns] as a tensor: of a packed type, or as bytes of u8 that each row begins anew.
-Tensor packed(DType dtype, Shape shape, const std::vector<int>& codes, int bits) {
+Tensor packedBlocks(DType dtype, Shape shape, const std::vector<int>& codes, int bits) {
   const int64_t columns = shape.back();
   if (dtype == DType::UInt8) shape.back() = (columns * bits + 7) / 8;
   Tensor tensor = *Tensor::onHost({dtype, shape});
@@ -64,9 +64,9 @@ void expectGathered(const TableForm& form) {
       const auto block = static_cast<size_t>(at[0] * blocks[1] + at[1]);
       y.at({r, c}) = (code - (form.hasPoints ? points[block] : middle)) * scales.values[block];
     }
-  std::vector<std::optional<Tensor>> inputs{packed(form.dtype, form.shape, codes, form.bits),
+  std::vector<std::optional<Tensor>> inputs{packedBlocks(form.dtype, form.shape, codes, form.bits),
                                             features::tensor(DType::Int64, {1, 3}, indices), tensorOf(scales)};
-  if (form.hasPoints) inputs.push_back(packed(form.dtype, blocks, points, form.bits));
+  if (form.hasPoints) inputs.push_back(packedBlocks(form.dtype, blocks, points, form.bits));
   NodeCase test("GatherBlockQuantized", inputs);
   for (size_t i : {0, 2, 3})
     if (i < inputs.size()) test.node.setConstant(i, *inputs[i]);
@@ -100,7 +100,7 @@ TEST(ComMicrosoftBlocks, TablesThatDoNotFitAreRefused) {
     test.node.integer = attributes;
     return refusalOf(test.node);
   };
-  const Tensor bytes = packed(DType::UInt8, {2, 16}, codesFrom(0, 4, 32), 4);
+  const Tensor bytes = packedBlocks(DType::UInt8, {2, 16}, codesFrom(0, 4, 32), 4);
   EXPECT_EQ(refusal(bytes, {{"block_size", 8}}), "block_size must be a power of two from 16 on, got 8");
   EXPECT_EQ(refusal(bytes, {{"bits", 3}}), "bits must be 4, or 2 or 8 of u8, got 3");
   EXPECT_EQ(refusal(bytes, {{"bits", (int64_t{1} << 32) + 4}}), "bits must be 4, or 2 or 8 of u8, got 4294967300");
@@ -137,11 +137,11 @@ void expectProduct(const WeightForm& form) {
         y.at({i, n}) += a.at({i, k}) * (codes[static_cast<size_t>(n * 48 + k)] - point) * scales.at({n, block});
       }
     }
-  Tensor weights = packed(DType::UInt8, {3, 48}, codes, form.bits);
+  Tensor weights = packedBlocks(DType::UInt8, {3, 48}, codes, form.bits);
   weights.desc.shape = {3, 3, 2 * form.bits};
   std::vector<std::optional<Tensor>> inputs{tensorOf(a),  weights,      tensorOf(scales),
                                             std::nullopt, std::nullopt, tensorOf(bias)};
-  if (form.hasPoints) inputs[3] = packed(DType::UInt8, {3, 3}, points, form.bits);
+  if (form.hasPoints) inputs[3] = packedBlocks(DType::UInt8, {3, 3}, points, form.bits);
   if (form.realPoints) inputs[3] = tensorOf(real);
   if (form.hasGroups) inputs[4] = integers({40}, groups);
   NodeCase test("MatMulNBits", inputs);

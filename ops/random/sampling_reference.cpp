@@ -7,7 +7,9 @@ namespace opkit::ops::random {
 namespace {
 
 /// A product as the type of the sums holds it.
-double rounded(double value, bool isF32) { return isF32 ? static_cast<double>(static_cast<float>(value)) : value; }
+double roundedSample(double value, bool isF32) {
+  return isF32 ? static_cast<double>(static_cast<float>(value)) : value;
+}
 
 /// The first class whose running sum exceeds `wanted`, else the last one.
 int64_t pick(const std::vector<double>& sums, double wanted) {
@@ -67,8 +69,9 @@ Status multinomialReference(const OracleArgs& args) {
     return sums;
   };
   const bool isF32 = args.input(0).desc.dtype != DType::Float64;
-  drawRows(args, sumsOf,
-           [isF32](const std::vector<double>& sums, double wanted) { return pick(sums, rounded(wanted, isF32)); });
+  drawRows(args, sumsOf, [isF32](const std::vector<double>& sums, double wanted) {
+    return pick(sums, roundedSample(wanted, isF32));
+  });
   return Status::ok();
 }
 
@@ -76,7 +79,7 @@ Status multinomialReference(const OracleArgs& args) {
 Status sampleRowsReference(const OracleArgs& args) {
   const bool isF32 = args.input(0).desc.dtype != DType::Float64;
   const auto pickFrom = [isF32](const std::vector<double>& sums, double wanted) {
-    return pickByHalves(sums, rounded(wanted, isF32), 0, sums.size() - 1);
+    return pickByHalves(sums, roundedSample(wanted, isF32), 0, sums.size() - 1);
   };
   drawRows(
       args, [&](size_t row) { return rowOf(args.input(0), row); }, pickFrom);

@@ -131,7 +131,7 @@ class Joiner {
       parts_;
 };
 
-const char* nameOf(detect::FindingKind kind) {
+const char* judgedName(detect::FindingKind kind) {
   switch (kind) {
     case detect::FindingKind::Worse: return "worse";
     case detect::FindingKind::Better: return "better";
@@ -159,7 +159,7 @@ JudgedFinding describe(const detect::Finding& finding, const detect::History& hi
   JudgedFinding text;
   text.worse = finding.kind == detect::FindingKind::Worse;
   text.fresh = finding.fresh;
-  text.what = fmt::format("{}: {} series{}{} on {}, {}", nameOf(finding.kind), finding.series.size(),
+  text.what = fmt::format("{}: {} series{}{} on {}, {}", judgedName(finding.kind), finding.series.size(),
                           finding.shared.op.empty() ? "" : " of ", finding.shared.op, most.key.backend,
                           changeText(judgement.series[finding.series.front()], most.key.metric));
   const detect::Night &good = timeline.nights[finding.lastGood], &bad = timeline.nights[finding.firstBad];

@@ -7,14 +7,14 @@
 namespace opkit::vulkan {
 namespace {
 
-DeviceCaps device(const char* name) {
+DeviceCaps deviceOf(const char* name) {
   DeviceCaps caps;
   caps.deviceClass = *deviceClassNamed(name);
   return caps;
 }
 
 BroadcastWork work(const Shape& x, const Shape& y, const char* name = "discrete", bool vectors = true) {
-  return BroadcastWork::of(loopsOver(*broadcastShapes(x, y), {x, y}), device(name), vectors);
+  return BroadcastWork::of(loopsOver(*broadcastShapes(x, y), {x, y}), deviceOf(name), vectors);
 }
 
 /// The division of shaders/include/broadcast.glsl.

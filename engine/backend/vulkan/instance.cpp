@@ -54,7 +54,7 @@ Status requireLayer() {
       "vulkan: validation was asked for, but the layer {} is not installed (Debian: vulkan-validationlayers)", kLayer);
 }
 
-Status createHandle(Validation mode, VkInstance* handle) {
+Status createInstanceHandle(Validation mode, VkInstance* handle) {
   VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
   application.pApplicationName = "opkit";
   application.apiVersion = VK_API_VERSION_1_2;
@@ -103,7 +103,7 @@ Result<std::shared_ptr<Instance>> Instance::create(Validation validation) {
   if (!vkGetInstanceProcAddr && volkInitialize() != VK_SUCCESS)
     return Status::unsupported("vulkan: no Vulkan loader on this system (libvulkan.so.1; Debian: libvulkan1)");
   std::shared_ptr<Instance> instance(new Instance);
-  OPKIT_TRY(createHandle(mode, &instance->handle_));
+  OPKIT_TRY(createInstanceHandle(mode, &instance->handle_));
   if (!volkGetLoadedInstance()) volkLoadInstanceOnly(instance->handle_);
   if (mode != Validation::Off) {
     const auto create = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(

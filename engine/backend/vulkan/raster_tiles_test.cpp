@@ -25,8 +25,8 @@ Region transposed(const Shape& shape, const std::vector<size_t>& perm) {
   return planRegion(region);
 }
 
-std::optional<TilePlan> plan(const Shape& shape, const std::vector<size_t>& perm, size_t bytes,
-                             const char* device = "discrete") {
+std::optional<TilePlan> tilesFor(const Shape& shape, const std::vector<size_t>& perm, size_t bytes,
+                                 const char* device = "discrete") {
   return planTiles(transposed(shape, perm), bytes, classNamed(device));
 }
 
@@ -75,7 +75,7 @@ TEST(RasterTiles, BothSidesOfAlignedTransposesUseWholeSectors) {
   for (const auto& [shape, perm] : kAligned)
     for (const size_t bytes : {1, 2, 4, 8, 16})
       for (const char* device : {"discrete", "integrated"}) {
-        const auto tiles = plan(shape, perm, bytes, device);
+        const auto tiles = tilesFor(shape, perm, bytes, device);
         if (!tiles) continue;  // a word of 16 bytes may fill sectors by itself
         for (const int64_t lanes : {32, 64})
           for (const bool source : {true, false})
@@ -87,7 +87,7 @@ TEST(RasterTiles, BothSidesOfAlignedTransposesUseWholeSectors) {
 TEST(RasterTiles, BanksDoNotConflict) {
   for (const auto& [shape, perm] : kAligned)
     for (const size_t bytes : {1, 2, 4, 8, 16})
-      if (const auto tiles = plan(shape, perm, bytes)) {
+      if (const auto tiles = tilesFor(shape, perm, bytes)) {
         EXPECT_LE(tiles->bankPasses(), 1.1) << toString(shape) << " " << bytes << " bytes";
       }
 }
@@ -96,23 +96,23 @@ TEST(RasterTiles, SharedMemoryIsWhatEveryDeviceHas) {
   for (int64_t rows = 2; rows < 100; rows += 3)
     for (int64_t columns = 2; columns < 100; columns += 5)
       for (const size_t bytes : {1, 2, 4, 8, 16})
-        if (const auto tiles = plan({3, rows, columns, 7}, {3, 2, 0, 1}, bytes)) {
+        if (const auto tiles = tilesFor({3, rows, columns, 7}, {3, 2, 0, 1}, bytes)) {
           const int64_t words = tiles->area() + tiles->area() / tiles->gapEvery * tiles->gap;
           EXPECT_LE(words * static_cast<int64_t>(std::max<size_t>(bytes / 4, 1)), TilePlan::kSharedWords);
         }
 }
 
 TEST(RasterTiles, FillADevice) {
-  EXPECT_GE(plan({8, 256, 512}, {0, 2, 1}, 4)->groups(), 528);
-  EXPECT_GE(plan({1, 64, 128, 128}, {0, 2, 3, 1}, 4)->groups(), 528);
+  EXPECT_GE(tilesFor({8, 256, 512}, {0, 2, 1}, 4)->groups(), 528);
+  EXPECT_GE(tilesFor({1, 64, 128, 128}, {0, 2, 3, 1}, 4)->groups(), 528);
 }
 
 TEST(RasterTiles, OnlyWhatCannotBeCoalescedGetsTiles) {
-  EXPECT_FALSE(plan({256, 512}, {1, 0}, 4, "software"));
-  EXPECT_TRUE(plan({256, 512}, {1, 0}, 4));
-  EXPECT_FALSE(plan({8, 128, 16, 64}, {0, 2, 1, 3}, 4));  // runs of 64 elements
-  EXPECT_FALSE(plan({8, 128, 16, 8}, {0, 2, 1, 3}, 4));   // runs of a sector
-  EXPECT_TRUE(plan({8, 128, 16, 5}, {0, 2, 1, 3}, 4));    // runs of 20 bytes
+  EXPECT_FALSE(tilesFor({256, 512}, {1, 0}, 4, "software"));
+  EXPECT_TRUE(tilesFor({256, 512}, {1, 0}, 4));
+  EXPECT_FALSE(tilesFor({8, 128, 16, 64}, {0, 2, 1, 3}, 4));  // runs of 64 elements
+  EXPECT_FALSE(tilesFor({8, 128, 16, 8}, {0, 2, 1, 3}, 4));   // runs of a sector
+  EXPECT_TRUE(tilesFor({8, 128, 16, 5}, {0, 2, 1, 3}, 4));    // runs of 20 bytes
   const DeviceClass& discrete = classNamed("discrete");
   EXPECT_FALSE(planTiles({0, 0, 0, {100, 100}, {200, 2}, {100, 1}}, 4, discrete));    // a slice by twos
   EXPECT_FALSE(planTiles({0, 99, 0, {100, 100}, {100, -1}, {100, 1}}, 4, discrete));  // a mirror
@@ -120,7 +120,7 @@ TEST(RasterTiles, OnlyWhatCannotBeCoalescedGetsTiles) {
 }
 
 TEST(RasterTiles, TheBoxSpansTheLastDimensions) {
-  const auto tiles = plan({8, 256, 512}, {0, 2, 1}, 4);
+  const auto tiles = tilesFor({8, 256, 512}, {0, 2, 1}, 4);
   EXPECT_EQ(tiles->box, (std::array<uint32_t, 4>{1, 1, 32, 32}));
   EXPECT_EQ(tiles->order[0], 2u);
   EXPECT_EQ(tiles->gapEvery, 32u);
@@ -155,7 +155,7 @@ TEST(RasterCopies, AnElementThatRepeatsIsStoredInPartsOfItsRun) {
 }
 
 TEST(RasterCopies, TilesOfBytesFillSectorsOfTheSmallestSubgroups) {
-  EXPECT_TRUE(plan({1, 4, 64, 2, 64}, {0, 1, 2, 4, 3}, 1));
+  EXPECT_TRUE(tilesFor({1, 4, 64, 2, 64}, {0, 1, 2, 4, 3}, 1));
 }
 
 }  // namespace

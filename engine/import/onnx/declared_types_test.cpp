@@ -8,7 +8,7 @@ namespace {
 constexpr int kF32 = onnx::TensorProto::FLOAT, kI64 = onnx::TensorProto::INT64, kFlag = onnx::TensorProto::BOOL,
               kNone = 0;
 
-void declare(onnx::TypeProto& type, int elementType) {
+void declareType(onnx::TypeProto& type, int elementType) {
   if (elementType != kNone) type.mutable_tensor_type()->set_elem_type(elementType);
 }
 
@@ -32,7 +32,7 @@ std::string refusalOf(const std::string& type, const std::vector<DeclaredGraph>&
     const auto add = [](auto& list, const char* prefix, int elementType) {
       onnx::ValueInfoProto& info = *list.Add();
       info.set_name(fmt::format("{}{}", prefix, list.size() - 1));
-      declare(*info.mutable_type(), elementType);
+      declareType(*info.mutable_type(), elementType);
     };
     for (const int element : declared.inputs) add(*graph.mutable_input(), "i", element);
     for (const int element : declared.outputs) add(*graph.mutable_output(), "o", element);
@@ -78,9 +78,9 @@ TEST(DeclaredTypes, OfSequencesCountTheirElements) {
   node.set_op_type("If");
   onnx::TypeProto* types[] = {addDeclaring(node, "then_branch").add_output()->mutable_type(),
                               addDeclaring(node, "else_branch").add_output()->mutable_type()};
-  for (onnx::TypeProto* type : types) declare(*type->mutable_sequence_type()->mutable_elem_type(), kF32);
+  for (onnx::TypeProto* type : types) declareType(*type->mutable_sequence_type()->mutable_elem_type(), kF32);
   EXPECT_TRUE(checkDeclaredTypes(node).isOk());
-  declare(*types[1]->mutable_sequence_type()->mutable_elem_type(), kI64);
+  declareType(*types[1]->mutable_sequence_type()->mutable_elem_type(), kI64);
   EXPECT_EQ(checkDeclaredTypes(node).message(),
             "output 0 must have one type in both branches, then_branch declares sequence of f32, else_branch sequence "
             "of i64");

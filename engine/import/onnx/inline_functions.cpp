@@ -57,7 +57,7 @@ struct Function {
   std::map<std::string, onnx::AttributeProto> defaults;
 };
 
-std::string nameOf(const onnx::FunctionProto& function) {
+std::string keyOf(const onnx::FunctionProto& function) {
   return function.domain().empty() ? function.name() : function.domain() + "::" + function.name();
 }
 
@@ -152,15 +152,15 @@ class Inliner {
       for (const std::string& text : unknownTexts(proto, kFunctionDefaults)) {
         onnx::AttributeProto attribute;
         if (!attribute.ParseFromString(text))
-          return Status::corrupt("ONNX function '{}': an attribute's default is damaged", nameOf(proto));
+          return Status::corrupt("ONNX function '{}': an attribute's default is damaged", keyOf(proto));
         function.defaults[attribute.name()] = attribute;
       }
       const Key key{canonicalDomain(proto.domain()), proto.name(), overloadOf(proto, kFunctionOverload)};
       if (std::set<std::string>(proto.input().begin(), proto.input().end()).size() !=
           static_cast<size_t>(proto.input_size()))
-        return Status::invalidArgument("ONNX function '{}' has two inputs of one name", nameOf(proto));
+        return Status::invalidArgument("ONNX function '{}' has two inputs of one name", keyOf(proto));
       if (!functions_.emplace(key, std::move(function)).second)
-        return Status::invalidArgument("ONNX function '{}' is defined twice", nameOf(proto));
+        return Status::invalidArgument("ONNX function '{}' is defined twice", keyOf(proto));
       addOpsets(proto, opsets_);
     }
     return Status::ok();
@@ -225,7 +225,7 @@ class Inliner {
 
   Status expandCall(const Function& function, const onnx::NodeProto& node, Nodes& out, size_t depth) {
     const onnx::FunctionProto& proto = *function.proto;
-    const std::string name = nameOf(proto);
+    const std::string name = keyOf(proto);
     if (std::ranges::find(running_, &proto) != running_.end())
       return Status::invalidArgument("ONNX function '{}' calls itself", name);
     if (running_.size() == kMaxNesting)
