@@ -5,7 +5,7 @@
 set -euo pipefail
 export LC_ALL=C
 cd "$1"
-mapfile -t groups < <(find "$2" -path '*/Unity/unity_*_cxx.cxx' | sort)
+mapfile -t groups < <(find "$2" -path "$2/scratch" -prune -o -path '*/Unity/unity_*_cxx.cxx' -print | sort)
 [ ${#groups[@]} -gt 0 ] || { echo "check_joined: no source of $2 is joined"; exit 0; }
 # Functions that headers declare outside classes.
 grep -rhoE --include='*.h' '^(\[\[nodiscard\]\] )?(inline |constexpr |template <.*> )*[A-Za-z_][A-Za-z0-9_:<>,&* ]*[ *&][a-z][A-Za-z0-9_]*\(' \

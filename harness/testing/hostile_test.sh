@@ -49,6 +49,7 @@ row[op-run]='%zoo:transformer --repeat 20 --output @/outputs --json @/run.json -
 row[op-convert]='%zoo:transformer %@/model.onnx --json @/convert.json'
 row[op-harness list]='--ids'
 row[op-harness devices]='--json @/devices.json'
+row[op-harness describe]='%Relu --json'
 row[op-harness check]='--written --op Relu,Add,Softmax --backend cpu --jobs 2 --json @/results.jsonl --junit @/junit.xml --save @/saved --emit-expectations @/expected'
 row[op-harness costs]="%$scratch/results.jsonl"
 row[op-harness margins]="%$scratch/results.jsonl --update $scratch/margins.tsv"
