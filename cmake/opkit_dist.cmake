@@ -21,7 +21,7 @@ file(COPY ${SOURCE}/LICENSE ${SOURCE}/AGENTS.md DESTINATION ${folder})
 file(GLOB cases ${SOURCE}/ops/*/*.cases.json)
 file(COPY ${cases} DESTINATION ${folder}/share/opkit/cases)
 
-# What g++ brings stays the system's: newer systems have newer ones, and a plugin must share them.
+# The archive leaves out the C and C++ libraries: a newer system has newer ones, and a plugin uses those.
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${programs} LIBRARIES ${library} RESOLVED_DEPENDENCIES_VAR resolved
      PRE_EXCLUDE_REGEXES "^(ld-linux.*|lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s))\\.so" POST_INCLUDE_REGEXES "^/"
      POST_EXCLUDE_REGEXES "^${folder}/")

@@ -10,7 +10,7 @@ using Kind = ProviderRule::Kind;
 
 std::string targetOf(std::string_view type) { return type.empty() ? "this session" : fmt::format("{}", type); }
 
-std::string policyText(const ProviderRule& rule) {
+std::string ruleText(const ProviderRule& rule) {
   return fmt::format("{} {}{}{}", nameOf(rule.kind), rule.type, rule.type.empty() ? "" : "=", rule.provider);
 }
 
@@ -20,11 +20,11 @@ Status checkType(const ProviderRule& rule, const OpRegistry& registry) {
   if (!def) {
     std::vector<std::string> types;
     for (const OpDef* known : registry.all()) types.push_back(known->type);
-    return Status::invalidArgument("{}: unknown operator '{}'; known: {}", policyText(rule), rule.type,
+    return Status::invalidArgument("{}: unknown operator '{}'; known: {}", ruleText(rule), rule.type,
                                    fmt::join(types, ", "));
   }
   if (def->lower || def->shapeOnly)
-    return Status::invalidArgument("{}: {} has no kernels to choose among: it is {}", policyText(rule), rule.type,
+    return Status::invalidArgument("{}: {} has no kernels to choose among: it is {}", ruleText(rule), rule.type,
                                    def->lower ? "lowered to a raster" : "computed at resize");
   return Status::ok();
 }
@@ -48,10 +48,10 @@ Status ProviderPolicy::check(const OpRegistry& registry) const {
     OPKIT_TRY(checkType(rule, registry));
     const std::set<std::string> known = registry.providers(rule.type);
     if (!known.contains(rule.provider))
-      return Status::invalidArgument("{}: {} has no provider '{}'; known: {}", policyText(rule), targetOf(rule.type),
+      return Status::invalidArgument("{}: {} has no provider '{}'; known: {}", ruleText(rule), targetOf(rule.type),
                                      rule.provider, fmt::join(known, ", "));
     if (rule.kind == Kind::Force && has(Kind::Forbid, rule.type, rule.provider))
-      return Status::invalidArgument("{}: provider '{}' is also forbidden for {}", policyText(rule), rule.provider,
+      return Status::invalidArgument("{}: provider '{}' is also forbidden for {}", ruleText(rule), rule.provider,
                                      targetOf(rule.type));
   }
   return Status::ok();

@@ -18,7 +18,7 @@ const char* schemaType(int32_t type) {
   }
 }
 
-flatbuffers::voffset_t fieldNamed(size_t index) {
+flatbuffers::voffset_t fieldAt(size_t index) {
   return flatbuffers::FieldIndexToOffset(static_cast<flatbuffers::voffset_t>(index));
 }
 
@@ -82,7 +82,7 @@ bool AttributeSchema::verify(std::span<const uint8_t> bytes) const {
   const auto* table = reinterpret_cast<const flatbuffers::Table*>(bytes.data() + root);
   if (!table->VerifyTableStart(verifier)) return false;
   for (size_t i = 0; i < declared_.size(); ++i) {
-    const flatbuffers::voffset_t field = fieldNamed(i);
+    const flatbuffers::voffset_t field = fieldAt(i);
     bool good = false;
     switch (declared_[i].type) {
       case OPKIT_INT: good = table->VerifyField<int64_t>(verifier, field, alignof(int64_t)); break;
@@ -111,7 +111,7 @@ Attributes AttributeSchema::read(std::span<const uint8_t> bytes) const {
   const auto& table = *flatbuffers::GetRoot<flatbuffers::Table>(bytes.data());
   for (size_t i = 0; i < values.size(); ++i) {
     Attribute& value = values[i];
-    const flatbuffers::voffset_t field = fieldNamed(i);
+    const flatbuffers::voffset_t field = fieldAt(i);
     switch (value.type) {
       case OPKIT_INT: value.integer = table.GetField<int64_t>(field, value.integer); break;
       case OPKIT_FLOAT: value.number = table.GetField<float>(field, value.number); break;
@@ -137,11 +137,11 @@ ParamBytes AttributeSchema::pack(const Attributes& values) const {
   const flatbuffers::uoffset_t start = builder.StartTable();
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i].type == OPKIT_INT)
-      builder.AddElement<int64_t>(fieldNamed(i), values[i].integer, declared_[i].integer);
+      builder.AddElement<int64_t>(fieldAt(i), values[i].integer, declared_[i].integer);
     else if (values[i].type == OPKIT_FLOAT)
-      builder.AddElement<float>(fieldNamed(i), values[i].number, declared_[i].number);
+      builder.AddElement<float>(fieldAt(i), values[i].number, declared_[i].number);
     else
-      builder.AddOffset(fieldNamed(i), flatbuffers::Offset<void>(offsets[i]));
+      builder.AddOffset(fieldAt(i), flatbuffers::Offset<void>(offsets[i]));
   }
   builder.Finish(flatbuffers::Offset<flatbuffers::Table>(builder.EndTable(start)));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};

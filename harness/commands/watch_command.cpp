@@ -106,8 +106,8 @@ Result<int> watchPlugins(const WatchArguments& options, const std::vector<Plugin
   if (options.once) return code;
   fmt::print("watching {}; Ctrl-C ends\n", watcher.describe());
   std::fflush(stdout);
-  while (true) {  // until a signal ends the program
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  while (true) {                                                  // until a signal ends the program
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // a look reads a whole folder
     if (!watcher.poll()) continue;
     // An editor or a linker may still write.
     do std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -33,6 +33,11 @@ fs::path casesOf(const fs::path& library) {
   return library.parent_path() / ((name.starts_with("lib") ? name.substr(3) : name) + ".cases.json");
 }
 
+std::string sourceOf(const std::string& library) {
+  const fs::path folder = fs::absolute(library).lexically_normal().parent_path();
+  return (isBuildFolder(folder) ? folder.parent_path() : folder).string();
+}
+
 /// Both streams of a program, in order.
 Result<ChildRun> runBoth(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"/bin/sh", "-c", "exec \"$0\" \"$@\" 2>&1"});
@@ -40,11 +45,6 @@ Result<ChildRun> runBoth(std::vector<std::string> arguments) {
 }
 
 }  // namespace
-
-std::string sourceOf(const std::string& library) {
-  const fs::path folder = fs::absolute(library).lexically_normal().parent_path();
-  return (isBuildFolder(folder) ? folder.parent_path() : folder).string();
-}
 
 Result<PluginWatcher> PluginWatcher::create(PluginWatchOptions options) {
   if (options.source.empty()) options.source = sourceOf(options.libraries.front());

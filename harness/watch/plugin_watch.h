@@ -12,15 +12,13 @@
 namespace opkit::harness {
 
 struct PluginWatchOptions {
-  std::vector<std::string>
-      libraries;                   // at least one; changes of these and of the cases beside them count without `build`
-  std::string build;               // a command of the shell; empty: somebody else builds the library
-  std::string source;              // with `build`: the folder of the sources, its builds left out; empty: see sourceOf
+  std::vector<std::string> libraries;  // at least one; without `build` these and the cases beside them are watched
+  std::string build;                   // a command of the shell; empty: somebody else builds the library
+  /// With `build`: the folder of the sources, without builds by CMake in it. Empty: the folder of the first library, or
+  /// the one around it if CMake builds there.
+  std::string source;
   std::vector<std::string> check;  // the program and the arguments that check the operators
 };
-
-/// The folder of a plugin's sources: that of the library, or the one around it if CMake builds there.
-std::string sourceOf(const std::string& library);
 
 class PluginWatcher {
  public:
