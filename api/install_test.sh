@@ -15,7 +15,7 @@ lines=$(wc -l <"$scratch/project/main.cpp")
 cat >"$scratch/project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(outside LANGUAGES CXX)
-find_package(opkit 0.6 REQUIRED)
+find_package(opkit 0.7 REQUIRED)
 add_executable(outside main.cpp)
 target_compile_features(outside PRIVATE cxx_std_20)
 target_compile_options(outside PRIVATE -Wall -Wextra -Werror)
@@ -30,7 +30,7 @@ if "$scratch/project/build/outside" /no/such/model 2>"$scratch/error.log"; then 
 grep -q '/no/such/model' "$scratch/error.log"
 
 # A version that is not installed is refused.
-sed 's/opkit 0.6/opkit 9.0/' "$scratch/project/CMakeLists.txt" >"$scratch/CMakeLists.txt"
+sed 's/opkit 0.7/opkit 9.0/' "$scratch/project/CMakeLists.txt" >"$scratch/CMakeLists.txt"
 mkdir -p "$scratch/newer" && mv "$scratch/CMakeLists.txt" "$scratch/newer/" && cp "$scratch/project/main.cpp" "$scratch/newer/"
 if cmake -S "$scratch/newer" -B "$scratch/newer/build" -DCMAKE_PREFIX_PATH="$prefix" >"$scratch/newer.log" 2>&1; then
   echo "install_test: version 9.0 was found"; exit 1

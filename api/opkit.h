@@ -23,7 +23,7 @@
 
 namespace opkit::api {
 
-/// "0.6.0"
+/// "0.7.0"
 OPKIT_API std::string version();
 /// The backends of this build: "cpu", "vulkan", "reference", "null".
 OPKIT_API std::vector<std::string> backends();

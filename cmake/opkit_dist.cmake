@@ -13,7 +13,7 @@ set(name opkit-${VERSION}-${PROCESSOR})
 set(folder ${BUILD}/dist/${name})
 file(REMOVE_RECURSE ${BUILD}/dist)
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${folder} --strip OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-file(GLOB programs ${folder}/bin/*)
+file(GLOB programs ${folder}/bin/op-*)
 file(GLOB library ${folder}/lib/libopkit.so.*.*.*)
 file(COPY ${SOURCE}/docs ${SOURCE}/README.md ${SOURCE}/CHANGELOG.md ${SOURCE}/SECURITY.md DESTINATION ${folder}/share/doc/opkit
      PATTERN "*_test.sh" EXCLUDE)

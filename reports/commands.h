@@ -17,6 +17,7 @@ void addHistoryCommand(CLI::App& app, CommandContext& context);
 void addJudgeCommand(CLI::App& app, CommandContext& context);
 void addMergeCommand(CLI::App& app, CommandContext& context);
 void addCompareCommand(CLI::App& app, CommandContext& context);
+void addDeviceCommand(CLI::App& app, CommandContext& context);
 /// The operators and rules of `plugins` are those of the pages; it must outlive the app.
 void addOpsCommand(CLI::App& app, CommandContext& context, const cli::Plugins& plugins);
 void addOnnxCommand(CLI::App& app, CommandContext& context, const cli::Plugins& plugins);

@@ -112,6 +112,7 @@ int run(int argc, char** argv) {
   addJudgeCommand(app, context);
   addMergeCommand(app, context);
   addCompareCommand(app, context);
+  addDeviceCommand(app, context);
   cli::Plugins plugins(ops::builtinOps(), ops::builtinOnnxRules());
   addOpsCommand(app, context, plugins);
   addOnnxCommand(app, context, plugins);

@@ -8,6 +8,7 @@
 
 #include "reports/causes.h"
 #include "reports/conformance_data.h"
+#include "reports/device_page.h"
 #include "reports/tally.h"
 
 namespace opkit::reports {
@@ -65,6 +66,18 @@ data warningsOf(const Results& results) {
   return warnings;
 }
 
+/// What plain shaders reach on the device; empty if no run measured it.
+std::string roofOf(const Results& results, const DeviceRecord& device) {
+  for (const DeviceRecord& each : results.devices) {
+    if (!each.roof || each.name != device.name || each.driver != device.driver) continue;
+    const DeviceRoofRecord& roof = *each.roof;
+    return fmt::format("{:.3g} GFLOP/s, {:.3g} GB/s, launch {}{}", roof.flopsPerNs, roof.bytesPerNs,
+                       formatNs(roof.launchNs),
+                       roof.clockRatio == 0 ? "" : fmt::format(", clock {:.3f} of the host's", roof.clockRatio));
+  }
+  return "";
+}
+
 data deviceFacts(const Results& results) {
   list devices;
   std::set<std::string> seen;
@@ -74,7 +87,8 @@ data deviceFacts(const Results& results) {
                              {"name", device.name},
                              {"driver", device.driver},
                              {"uuid", device.uuid},
-                             {"software", flag(device.software)}});
+                             {"software", flag(device.software)},
+                             {"roof", roofOf(results, device)}});
   }
   return devices;
 }
@@ -337,6 +351,8 @@ data access(const Results& results) {
   for (const CaseRecord* record : results.ofKind("access"))
     if (record->access) records.push_back(record);
   std::ranges::stable_sort(records, {}, [](const CaseRecord* record) { return record->access->efficiency; });
+  std::map<const CaseRecord*, EstimatedTime> timed;
+  for (const EstimatedTime& one : estimatedTimes(results)) timed[one.access] = one;
   list rows;
   for (const CaseRecord* record : records) {
     const AccessRecord& sums = *record->access;
@@ -353,6 +369,8 @@ data access(const Results& results) {
                           {"banks", fmt::format("{:.3f}", sums.bankPasses)},
                           {"groups", std::to_string(sums.groups)},
                           {"estimates", estimates},
+                          {"time", timed.contains(record) ? formatNs(timed[record].timeNs) : ""},
+                          {"ratio", timed.contains(record) ? formatNumber(timed[record].ratio()) : ""},
                           {"note", record->reason.empty() ? record->note : record->reason},
                           {"bad", flag(isFailure(record->status))}});
   }

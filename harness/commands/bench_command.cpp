@@ -1,12 +1,11 @@
 #include <set>
 
 #include "engine/base/interrupt.h"
-#include "engine/tools/device_peaks.h"
 #include "harness/bench/baseline.h"
 #include "harness/bench/bench.h"
-#include "harness/bench/calibrate.h"
 #include "harness/bench/forced_kernel.h"
 #include "harness/bench/statistics.h"
+#include "harness/commands/bench_devices.h"
 #include "harness/commands/bench_roof.h"
 #include "harness/run/terminal.h"
 #include "reports/results/kernel_names.h"
@@ -169,6 +168,14 @@ Result<int> compareKernels(const BenchArguments& options, const OpRegistry& regi
   return reportRatios(against.figures, kernel.figures, options.threshold / 100, options.against, options.kernel);
 }
 
+/// The cases of --size, each a group of its own; none without it.
+std::vector<CaseGroup> sizedGroups(const BenchArguments& options, const Catalogue& catalogue) {
+  std::vector<CaseGroup> groups;
+  if (options.roof.size.empty()) return groups;
+  for (const Case& c : sizedCases(catalogue, options.roof.size, options.cases)) groups.push_back({{c}});
+  return groups;
+}
+
 Result<int> bench(const BenchArguments& options, const std::string& commandLine) {
   OpRegistry registry = plugins().registry();
   OPKIT_ASSIGN(Catalogue catalogue, loadCases(options.cases, registry));
@@ -178,7 +185,10 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
     if (!options.against.empty()) return compareKernels(options, registry, catalogue);
     OPKIT_ASSIGN(registry, forceKernel(options.kernel, options.backend.backends, registry, catalogue));
   }
-  std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
+  const std::vector<CaseGroup> sized = sizedGroups(options, catalogue);
+  std::vector<Chosen> chosen = options.roof.size.empty() ? chooseCases(catalogue, !options.cases.id.empty())
+                                                         : std::vector<Chosen>();
+  for (const CaseGroup& group : sized) chosen.push_back({&group, 0});
   options.shard.keepMine(chosen);
   if (!options.baseline.empty()) {
     if (!options.json.empty())
@@ -197,22 +207,13 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
   OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed), planned));
   file.summary().part = options.shard.toString();
   noteOldBuild();
-  std::map<std::string, DevicePeaks> peaks;
   std::map<std::string, std::shared_ptr<ShaderLog>> shaders;
-  for (const BackendLane& lane : lanes) {
-    shaders[lane.name] = ShaderLog::attach(*lane.runtime);
-    printDevice(lane.runtime->device());
-    const auto measured = measurePeaks(registry, {.backend = lane.name}, lane.runtime);
-    file.write(lane.runtime->device(), "", calibrate(measured ? &*measured : nullptr));
-    if (!measured) continue;
-    peaks[lane.name] = *measured;
-    fmt::print("{}: at best {:.3g} GFLOP/s and {:.3g} GB/s, measured\n", lane.name, measured->flopsPerNs,
-               measured->bytesPerNs());
-  }
+  for (const BackendLane& lane : lanes) shaders[lane.name] = ShaderLog::attach(*lane.runtime);
+  MeasuredDevices devices = measureDevices(lanes, registry, file);
   Table table({"case", "backend", "kernel", "create", "resize cold", "resize warm", "execute", "spread", "cpu",
                "device", "repeated", "GFLOP/s", "GB/s", "roofline"});
   Progress progress(chosen.size() * lanes.size());
-  bool failed = false;
+  bool failed = devices.failed;
   size_t executed = 0, done = 0;
   for (const Chosen& c : chosen) {
     if (interrupted()) break;
@@ -223,7 +224,7 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
       benchOptions.shaders = shaders[lane.name];
       CaseResult result = benchCase(prepared, c.index, registry, lane.name, lane.runtime, benchOptions);
       if (interrupted()) break;  // it has fewer samples than requested
-      addRoofline(result, peaks[lane.name]);
+      addRoofline(result, devices.peaks[lane.name]);
       file.write(result);
       OPKIT_TRY(file.status());
       ++done;
@@ -251,7 +252,7 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
 /// The options that the user gave, as words of a command line, without those that choose cases or compare.
 std::vector<std::string> givenOptions(const CLI::App& command) {
   static const std::set<std::string> own = {"--op",       "--filter", "--case",      "--json",
-                                            "--baseline", "--rounds", "--threshold", "--shard"};
+                                            "--baseline", "--rounds", "--threshold", "--shard", "--size"};
   std::vector<std::string> words;
   for (const CLI::App* app : {command.get_parent(), &command})
     for (const CLI::Option* option : app->get_options()) {
@@ -301,8 +302,9 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
   baseline->excludes(against);
   command->footer(
       "Times are medians; the spread is the median deviation of \"execute\"; the JSON lines hold every sample.\n"
-      "Without --case, bench times all shapes of the entries marked \"bench\" in the case files, or the largest case\n"
-      "of an operator without such entries. --baseline passes all other options to both programs.\n"
+      "Without --case and --size, bench times all shapes of the entries marked \"bench\" in the case files, or the\n"
+      "largest case of an operator without such entries. On Vulkan it first measures what plain shaders reach, and fails\n"
+      "if the device's clock differs from the host's. --baseline passes all other options to both programs.\n"
       "Examples:\n"
       "  op-harness bench --op Conv,MatMul --backend cpu\n"
       "  op-harness bench --op Softmax --baseline ../main/build/release/bin/op-harness\n"

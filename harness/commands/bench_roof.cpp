@@ -110,10 +110,9 @@ void RoofArguments::add(CLI::App& command, CLI::Option* baseline) {
                           .add_flag("--roof", wanted,
                                     "Time the sized entries on the CPU and compare them with the rates of plain loops")
                           ->excludes(baseline);
-  command.add_option("--size", size, "With --roof: time entries of this size")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"typical", "large", "all"}))
-      ->needs(roof);
+  command
+      .add_option("--size", size, "Time the entries of this size, on each backend (default with --roof: typical)")
+      ->check(CLI::IsMember({"typical", "large", "all"}));
   command.add_option("--threads", threads, "With --roof: use these numbers of threads (default: 1 and all)")
       ->delimiter(',')
       ->check(cli::wholeNumber(1, 256))
@@ -127,7 +126,7 @@ Result<int> benchRoof(const RoofArguments& options, const CaseOptions& cases, co
                       const std::string& json, const std::string& commandLine) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(cases, registry));
-  std::vector<Case> chosen = sizedCases(catalogue, options.size, cases);
+  std::vector<Case> chosen = sizedCases(catalogue, options.size.empty() ? "typical" : options.size, cases);
   shard.keepMine(chosen);
   OPKIT_ASSIGN(const std::shared_ptr<Runtime> runtime, createRuntime("cpu", {}));
   const GracefulInterrupt graceful;

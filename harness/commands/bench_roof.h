@@ -7,9 +7,9 @@ namespace opkit::harness {
 
 struct RoofArguments {
   bool wanted = false;
-  std::string size = "typical";  // or "large", or "all"
-  std::vector<size_t> threads;   // empty: one, and all
-  double floor = 0;              // the least share; 0: none
+  std::string size;             // "typical", "large" or "all"; empty: typical with --roof
+  std::vector<size_t> threads;  // empty: one, and all
+  double floor = 0;             // the least share; 0: none
 
   /// `baseline`: the option that it excludes.
   void add(CLI::App& command, CLI::Option* baseline);

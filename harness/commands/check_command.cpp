@@ -17,6 +17,7 @@
 #include "harness/check/placement_check.h"
 #include "harness/check/shrink.h"
 #include "harness/commands/check_account.h"
+#include "harness/commands/check_evidence.h"
 #include "harness/commands/check_hangs.h"
 #include "harness/commands/check_job.h"
 #include "harness/commands/check_rerun.h"
@@ -50,6 +51,7 @@ struct CheckArguments {
   BackendOptions backend;
   CaseOptions cases;
   ExpectationOptions expectations;
+  EvidenceOptions evidence;
   std::string json, junit, saveFolder, debugFolder, storeFile;
   Shard shard;
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
@@ -64,6 +66,7 @@ struct CheckArguments {
   bool verbose = false;
   bool annotations = false;
   bool subChecks = false;
+  const CLI::App* command = nullptr;
 };
 
 /// A run that names operators, cases or a part of the cases has none by default.
@@ -93,6 +96,7 @@ class CheckRun {
     OPKIT_ASSIGN(writer_, options_.expectations.openWriter(devices));
     OPKIT_ASSIGN(margins_, MarginRows::read(options_.backend.margins));
     for (const DescribedDevice& device : devices) devices_.push_back(device.info);
+    OPKIT_TRY(startEvidence(devices));
     OPKIT_TRY(load());
     OPKIT_ASSIGN(std::vector<CheckUnit> units, allUnits());
     options_.shard.keepMine(units);
@@ -121,10 +125,30 @@ class CheckRun {
     OPKIT_TRY(runUnits(units));
     OPKIT_TRY(file_.status());
     if (!options_.saveFolder.empty()) OPKIT_TRY(saveCapsules());
-    return finish();
+    OPKIT_ASSIGN(const int code, finish());
+    if (!evidence_) return code;
+    evidence_->close(registry_, plugins().plugins(), missing());
+    return concludeEvidence(options_.evidence, *evidence_, code);
   }
 
  private:
+  Status startEvidence(const std::vector<DescribedDevice>& devices) {
+    if (!options_.evidence.wanted()) return Status::ok();
+    if (budget_ && !budget_->edited.empty())
+      return Status::invalidArgument(
+          "--evidence: the cases of a day depend on the files that you edit; name operators with --op");
+    OPKIT_ASSIGN(evidence_, harness::startEvidence(*options_.command, budget_ ? std::optional(budget_->day) : std::nullopt));
+    for (const DescribedDevice& device : devices) evidence_->add(device.info);
+    return Status::ok();
+  }
+
+  /// How the run was cut short; empty if it was not.
+  std::string missing() const {
+    if (unitsDone_ >= unitsTotal_ && !interrupted()) return "";
+    return fmt::format("{}: {} of {} groups were checked", interrupted() ? "interrupted" : "cut by the clock",
+                       unitsDone_, unitsTotal_);
+  }
+
   Status load() {
     CaseOptions cases = options_.cases;
     if (budget_) cases.drawsOfDay = {budget_->day, budget_->coreSeconds() * DayBudget::kDrawnShare};
@@ -372,6 +396,7 @@ class CheckRun {
     margins_.add(one);
     totals_.add(one, variantKernels);
     if (writer_) writer_->add(one);
+    if (evidence_) evidence_->add(one);
     if (!options_.junit.empty()) {
       records_.push_back(one);
       blocks_.push_back(block);
@@ -515,11 +540,7 @@ class CheckRun {
     file_.summary().part = options_.shard.toString();
     if (day_) file_.summary().part += (options_.shard.isWhole() ? "" : " of ") + day_->toString(*budget_);
     OPKIT_TRY(file_.close());
-    const bool isShort = unitsDone_ < unitsTotal_;
-    const std::string missing =
-        interrupted() ? fmt::format("interrupted: {} of {} groups were checked", unitsDone_, unitsTotal_)
-        : isShort     ? fmt::format("cut by the clock: {} of {} groups were checked", unitsDone_, unitsTotal_)
-                      : "";
+    const std::string missing = this->missing();
     if (!options_.junit.empty()) {
       const std::string xml = junitXml(records_, blocks_, missing);
       OPKIT_TRY(
@@ -592,6 +613,7 @@ class CheckRun {
   MarginRows margins_;
   std::vector<DeviceInfo> devices_;
   std::optional<ExpectationWriter> writer_;
+  std::optional<Evidence> evidence_;
   std::optional<Reruns> reruns_;  // once the cases are known
   std::optional<Hangs> hangs_;
   CheckTotals totals_;
@@ -608,8 +630,8 @@ class CheckRun {
 };
 
 Result<int> debug(const CheckArguments& options, const OpRegistry& registry) {
-  if (!options.json.empty() || !options.junit.empty() || !options.saveFolder.empty())
-    return Status::invalidArgument("--debug writes no results: leave out --json, --junit and --save");
+  if (!options.json.empty() || !options.junit.empty() || !options.saveFolder.empty() || options.evidence.wanted())
+    return Status::invalidArgument("--debug writes no results: leave out --json, --junit, --save and --evidence");
   CaseOptions asked = options.cases;
   asked.reach = false;
   OPKIT_ASSIGN(Catalogue catalogue, loadCases(asked, registry));
@@ -687,6 +709,8 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
                    "Trace the shaders of small cases and look for race,bounds,init,loops")
       ->type_name("PARTS");
   options->expectations.add(*command);
+  options->evidence.add(*command);
+  options->command = command;
   command
       ->add_option("--margins", options->backend.margins,
                    "Compare with this record of margins in place of the build's (harness/check/margins.tsv)")
@@ -708,13 +732,19 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       "  op-harness check --op Softmax --oracle softmax.py\n"
       "  op-harness check --op Softmax --oracle softmax.py --store ops/softmax/softmax.cases.json\n"
       "  op-harness check --expectations reports/expectations\n"
+      "  op-harness check --op Softmax --evidence evidence.md\n"
+      "  op-harness check --verify evidence.md\n"
       "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'\n"
       "  gdb --args op-harness check --backend cpu --case ID --brief --debug /tmp/case");
   command->callback([options, timeout, &context] {
     options->hasTimeout = timeout->count() > 0;
     context.run = [options, &context]() -> Result<int> {
       if (const char* actions = std::getenv("GITHUB_ACTIONS")) options->annotations |= std::string(actions) == "true";
+      if (!options->evidence.verify.empty() && !options->evidence.isRepeated)
+        return repeatEvidence(*options->command, options->evidence);
       if (!options->debugFolder.empty()) return debug(*options, plugins().registry());
+      if (!options->storeFile.empty() && options->evidence.wanted())
+        return Status::invalidArgument("--store checks nothing: leave out --evidence");
       if (!options->storeFile.empty())
         return storeValues(options->backend.oracle, options->cases, options->storeFile, plugins().registry());
       const GracefulInterrupt graceful;

@@ -7,6 +7,7 @@
 #include "engine/model/model.h"
 #include "harness/cases/case_dtype.h"
 #include "harness/cases/data.h"
+#include "harness/probes/device_roof.h"
 #include "harness/run/terminal.h"
 #include "harness/shaders/shader_workshop.h"
 #include "harness/trace/case_access.h"
@@ -238,6 +239,38 @@ class AccessRun {
   bool failed_ = false;
 };
 
+constexpr const char* kMeasured = "measured";
+
+/// The device of the run, described by what plain shaders reach on it.
+Result<Gpu> measuredGpu(vulkan::VulkanRuntime& runtime) {
+  OPKIT_ASSIGN(const DeviceRoof roof, probeDeviceRoof(runtime));
+  OPKIT_TRY(roof.clockStatus());
+  double fastest = 0;
+  for (const DevicePeaks::Bandwidth& each : roof.peaks.bandwidths) fastest = std::max(fastest, each.bytesPerNs);
+  const auto& physical = runtime.vulkanDevice()->physical();
+  return Gpu{.name = kMeasured,
+             .bandwidth = roof.peaks.bytesPerNs() * 1e9,
+             .cacheBandwidth = fastest * 1e9,
+             .flops = roof.peaks.flopsPerNs * 1e9,
+             .cacheBytes = roof.cacheBytes(),
+             .units = 1,  // unknown: too few groups are not seen
+             .subgroup = physical.subgroupSize,
+             .deviceClass = runtime.deviceClass().name,
+             .launchSeconds = roof.launchNs * 1e-9,
+             .source = "plain shaders on this device"};
+}
+
+/// The described GPUs of these names. `measured` is filled once the device is open.
+Result<std::vector<const Gpu*>> gpusOf(const std::vector<std::string>& names, const Gpu& measured) {
+  std::vector<const Gpu*> found;
+  for (const std::string& name : names) {
+    found.push_back(&measured);
+    if (name == kMeasured) continue;
+    OPKIT_ASSIGN(found.back(), gpuNamed(name));
+  }
+  return found;
+}
+
 }  // namespace
 
 void AccessArguments::add(CLI::App& command) {
@@ -249,7 +282,8 @@ void AccessArguments::add(CLI::App& command) {
       ->needs(flag);
   command
       .add_option("--gpu", gpus,
-                  "With --access: estimate times for these described GPUs; the first decides which kernels run")
+                  "With --access: estimate times for these described GPUs, or for the device itself (`measured`, by what "
+                  "plain shaders reach on it); the first decides which kernels run")
       ->delimiter(',')
       ->needs(flag);
   CLI::Option* file =
@@ -291,10 +325,8 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
                           const std::string& json, const std::string& commandLine) {
   if (access.gpus.empty() && gpuNamed(backend.device)) access.gpus = {std::exchange(backend.device, "")};
   if (access.gpus.empty()) access.gpus = {gpus()[0].name};
-  std::vector<const Gpu*> described;
-  for (const std::string& name : access.gpus) {
-    OPKIT_ASSIGN(described.emplace_back(), gpuNamed(name));
-  }
+  Gpu measured{};
+  OPKIT_ASSIGN(const std::vector<const Gpu*> described, gpusOf(access.gpus, measured));
   access.sites = access.sites || !cases.id.empty();
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(cases, registry));
@@ -302,9 +334,13 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
   if (chosen.empty()) return nothingRan("no entry has this size; --case ID traces any case");
   access.shard.keepMine(chosen);
   RuntimeOptions options = backend.runtimeOptions("vulkan");
-  if (!std::getenv("OPKIT_DEVICE_CLASS")) options.deviceClass = described[0]->deviceClass;
+  if (!std::getenv("OPKIT_DEVICE_CLASS") && described[0] != &measured)
+    options.deviceClass = described[0]->deviceClass;
   OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", options));
   const auto runtime = vulkan::asVulkan(opened);
+  if (std::ranges::find(described, &measured) != described.end()) {
+    OPKIT_ASSIGN(measured, measuredGpu(*runtime));
+  }
   const GracefulInterrupt graceful;
   const RunPlan planned = {{"vulkan", chosen.size()}};
   ResultFile file;

@@ -191,9 +191,10 @@ void ResultFile::plan(const RunPlan& more) {
 }
 
 void ResultFile::write(const DeviceInfo& device, const std::string& profile,
-                       const std::optional<reports::CalibrationRecord>& calibration) {
+                       const std::optional<reports::CalibrationRecord>& calibration,
+                       const std::optional<reports::DeviceRoofRecord>& roof) {
   writer_.write(reports::DeviceRecord{
-      "", device.backend, device.name, device.driver, device.uuid, device.software, {profile}, calibration});
+      "", device.backend, device.name, device.driver, device.uuid, device.software, {profile}, calibration, roof});
 }
 
 void ResultFile::write(const CaseResult& result) {

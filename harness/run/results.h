@@ -130,7 +130,8 @@ class ResultFile {
   void plan(const RunPlan& more);
   /// `profile` is JSON text (harness/probes/device_profile.h); empty if there is none.
   void write(const DeviceInfo& device, const std::string& profile = "",
-             const std::optional<reports::CalibrationRecord>& calibration = std::nullopt);
+             const std::optional<reports::CalibrationRecord>& calibration = std::nullopt,
+             const std::optional<reports::DeviceRoofRecord>& roof = std::nullopt);
   void write(const CaseResult& result);
   /// A case that another process ran.
   void write(const CaseRecord& record) { writer_.write(record); }

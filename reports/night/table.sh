@@ -64,6 +64,7 @@ part first-operator 12 'source cmake/scratch_tree.sh; scratch_copy . "$PWD/$out/
 part partial-build 12 "reports/night/partial_build.sh \$bin \$out \$(\$bin/op-harness list | tail -n +2 | cut -d' ' -f1 |
   shuf -n 3 --random-source=<(yes \$day))"
 part dist 8 "reports/night/dist.sh build/release \$out"
+part device 11 "reports/night/device.sh \$bin \$out"
 
 # Every source and header.
 part headers 8 'cmake/check_headers.sh build/release'

@@ -129,6 +129,24 @@ struct CalibrationRecord {
   }
 };
 
+/// What plain shaders reach on a Vulkan device (harness/probes/device_roof.h).
+struct DeviceRoofRecord {
+  double flopsPerNs = 0;       // multiply-adds from registers
+  double bytesPerNs = 0;       // a copy from memory, read and written bytes
+  double cacheBytesPerNs = 0;  // the fastest copy
+  double launchNs = 0;         // a dispatch of one work group
+  double clockRatio = 0;       // device time / host time of a long dispatch; 0 if the device has no clock
+
+  template <class Self, class Visit>
+  static void describe(Self& self, Visit&& visit) {
+    visit("flopsPerNs", self.flopsPerNs, Presence::Always);
+    visit("bytesPerNs", self.bytesPerNs, Presence::Always);
+    visit("cacheBytesPerNs", self.cacheBytesPerNs, Presence::Always);
+    visit("launchNs", self.launchNs, Presence::Always);
+    visit("clockRatio", self.clockRatio, Presence::Optional);
+  }
+};
+
 /// Once per backend of a run.
 struct DeviceRecord {
   static constexpr const char* kName = "device";
@@ -137,6 +155,7 @@ struct DeviceRecord {
   bool software = false;
   JsonText profile;  // harness/probes/device_profile.h
   std::optional<CalibrationRecord> calibration;
+  std::optional<DeviceRoofRecord> roof;
 
   template <class Self, class Visit>
   static void describe(Self& self, Visit&& visit) {
@@ -148,6 +167,7 @@ struct DeviceRecord {
     visit("software", self.software, Presence::Always);
     visit("profile", self.profile, Presence::Optional);
     visit("calibration", self.calibration, Presence::Optional);
+    visit("roof", self.roof, Presence::Optional);
   }
 };
 
