@@ -73,14 +73,17 @@ std::string tableOf(const DeviceResults& one) {
   std::string text = "| what | result |\n|---|---|\n";
   if (const auto& roof = one.device.roof) {
     text += fmt::format("| clock | {} |\n", clockText(roof->clockRatio));
-    text += fmt::format("| plain shaders | {:.3g} GFLOP/s multiply-adds, {:.3g} GB/s copies ({:.3g} from a cache), {} a launch |\n",
-                        roof->flopsPerNs, roof->bytesPerNs, roof->cacheBytesPerNs, formatNs(roof->launchNs));
+    text += fmt::format(
+        "| plain shaders | {:.3g} GFLOP/s multiply-adds, {:.3g} GB/s copies ({:.3g} from a cache), {} a launch |\n",
+        roof->flopsPerNs, roof->bytesPerNs, roof->cacheBytesPerNs, formatNs(roof->launchNs));
   }
-  for (const auto& [kind, name] : {std::pair("check", "cases checked"), std::pair("bench", "cases timed"),
-                                   std::pair("access", "kernels traced"), std::pair("model", "networks, outputs and layers")})
+  for (const auto& [kind, name] :
+       {std::pair("check", "cases checked"), std::pair("bench", "cases timed"), std::pair("access", "kernels traced"),
+        std::pair("model", "networks, outputs and layers")})
     text += fmt::format("| {} | {} |\n", name, casesText(one.part, kind));
   const auto cut = std::ranges::count_if(one.runs, [](const Run* run) { return !run->complete(); });
-  text += fmt::format("| runs | {}{} |\n\n", one.runs.size(), cut > 0 ? fmt::format(", {} of them cut short", cut) : "");
+  text +=
+      fmt::format("| runs | {}{} |\n\n", one.runs.size(), cut > 0 ? fmt::format(", {} of them cut short", cut) : "");
   return text;
 }
 
@@ -102,7 +105,8 @@ std::string estimatesOf(const Results& part) {
   if (times.empty()) return "";
   std::string text = fmt::format(
       "### Times beside estimates\n\nThe estimate is the least time by the kernel's memory accesses and this device's "
-      "plain shaders. Of {} kernels half take at most {:.2g} times as long.\n\n| case | kernel | time | estimate | bound "
+      "plain shaders. Of {} kernels half take at most {:.2g} times as long.\n\n| case | kernel | time | estimate | "
+      "bound "
       "by | times |\n|---|---|---|---|---|---|\n",
       times.size(), times[times.size() / 2].ratio());
   for (size_t i = 0; i < std::min(times.size(), kRowsShown); ++i) {

@@ -186,8 +186,8 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
     OPKIT_ASSIGN(registry, forceKernel(options.kernel, options.backend.backends, registry, catalogue));
   }
   const std::vector<CaseGroup> sized = sizedGroups(options, catalogue);
-  std::vector<Chosen> chosen = options.roof.size.empty() ? chooseCases(catalogue, !options.cases.id.empty())
-                                                         : std::vector<Chosen>();
+  std::vector<Chosen> chosen =
+      options.roof.size.empty() ? chooseCases(catalogue, !options.cases.id.empty()) : std::vector<Chosen>();
   for (const CaseGroup& group : sized) chosen.push_back({&group, 0});
   options.shard.keepMine(chosen);
   if (!options.baseline.empty()) {
@@ -224,6 +224,8 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
       benchOptions.shaders = shaders[lane.name];
       CaseResult result = benchCase(prepared, c.index, registry, lane.name, lane.runtime, benchOptions);
       if (interrupted()) break;  // it has fewer samples than requested
+      // Entries of a size have the dtypes of all backends; `check` judges fallbacks.
+      if (!options.roof.size.empty() && result.status == CaseStatus::Fallback) result.status = CaseStatus::Unsupported;
       addRoofline(result, devices.peaks[lane.name]);
       file.write(result);
       OPKIT_TRY(file.status());
@@ -251,8 +253,8 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
 
 /// The options that the user gave, as words of a command line, without those that choose cases or compare.
 std::vector<std::string> givenOptions(const CLI::App& command) {
-  static const std::set<std::string> own = {"--op",       "--filter", "--case",      "--json",
-                                            "--baseline", "--rounds", "--threshold", "--shard", "--size"};
+  static const std::set<std::string> own = {"--op",     "--filter",    "--case",  "--json", "--baseline",
+                                            "--rounds", "--threshold", "--shard", "--size"};
   std::vector<std::string> words;
   for (const CLI::App* app : {command.get_parent(), &command})
     for (const CLI::Option* option : app->get_options()) {
@@ -303,7 +305,8 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
   command->footer(
       "Times are medians; the spread is the median deviation of \"execute\"; the JSON lines hold every sample.\n"
       "Without --case and --size, bench times all shapes of the entries marked \"bench\" in the case files, or the\n"
-      "largest case of an operator without such entries. On Vulkan it first measures what plain shaders reach, and fails\n"
+      "largest case of an operator without such entries. On Vulkan it first measures what plain shaders reach, and "
+      "fails\n"
       "if the device's clock differs from the host's. --baseline passes all other options to both programs.\n"
       "Examples:\n"
       "  op-harness bench --op Conv,MatMul --backend cpu\n"

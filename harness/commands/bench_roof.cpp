@@ -110,8 +110,7 @@ void RoofArguments::add(CLI::App& command, CLI::Option* baseline) {
                           .add_flag("--roof", wanted,
                                     "Time the sized entries on the CPU and compare them with the rates of plain loops")
                           ->excludes(baseline);
-  command
-      .add_option("--size", size, "Time the entries of this size, on each backend (default with --roof: typical)")
+  command.add_option("--size", size, "Time the entries of this size, on each backend (default with --roof: typical)")
       ->check(CLI::IsMember({"typical", "large", "all"}));
   command.add_option("--threads", threads, "With --roof: use these numbers of threads (default: 1 and all)")
       ->delimiter(',')

@@ -137,7 +137,8 @@ class CheckRun {
     if (budget_ && !budget_->edited.empty())
       return Status::invalidArgument(
           "--evidence: the cases of a day depend on the files that you edit; name operators with --op");
-    OPKIT_ASSIGN(evidence_, harness::startEvidence(*options_.command, budget_ ? std::optional(budget_->day) : std::nullopt));
+    OPKIT_ASSIGN(evidence_,
+                 harness::startEvidence(*options_.command, budget_ ? std::optional(budget_->day) : std::nullopt));
     for (const DescribedDevice& device : devices) evidence_->add(device.info);
     return Status::ok();
   }
@@ -613,7 +614,7 @@ class CheckRun {
   MarginRows margins_;
   std::vector<DeviceInfo> devices_;
   std::optional<ExpectationWriter> writer_;
-  std::optional<Evidence> evidence_;
+  std::optional<CheckEvidence> evidence_;
   std::optional<Reruns> reruns_;  // once the cases are known
   std::optional<Hangs> hangs_;
   CheckTotals totals_;

@@ -10,15 +10,15 @@ namespace opkit::harness {
 namespace {
 
 // Choose cases and devices; none of them reads or writes a file, so a stranger's evidence may name them.
-const std::set<std::string> kRepeated = {"--op",    "--filter",       "--case",         "--seed",       "--backend",
-                                         "--mask",  "--simd",         "--validation",   "--written",    "--sample",
-                                         "--brief", "--budget",       "--day",          "--fuzz",       "--shard",
+const std::set<std::string> kRepeated = {"--op",       "--filter",       "--case",        "--seed",    "--backend",
+                                         "--mask",     "--simd",         "--validation",  "--written", "--sample",
+                                         "--brief",    "--budget",       "--day",         "--fuzz",    "--shard",
                                          "--sanitize", "--device-class", "--vector-width"};
 // Whoever repeats the run has files and devices of their own.
 const std::set<std::string> kLocal = {"--plugin", "--cases", "--oracle", "--device", "--driver"};
 // Change neither cases nor verdicts.
-const std::set<std::string> kNeutral = {"--json",     "--junit",   "--save",      "--jobs",       "--timeout",
-                                        "--memory",   "--verbose", "--slowest",   "--subchecks",  "--annotations",
+const std::set<std::string> kNeutral = {"--json",     "--junit",   "--save",       "--jobs",      "--timeout",
+                                        "--memory",   "--verbose", "--slowest",    "--subchecks", "--annotations",
                                         "--evidence", "--verify",  "--as-recorded"};
 
 struct GivenOption {
@@ -30,8 +30,8 @@ std::vector<GivenOption> givenOptions(const CLI::App& command) {
   std::vector<GivenOption> given;
   for (const CLI::App* app : {command.get_parent(), &command})
     for (const CLI::Option* option : app->get_options())
-      if (option->count() > 0)
-        given.push_back({option->get_name(),
+      if (option->count() > 0 && !option->get_lnames().empty())
+        given.push_back({"--" + option->get_lnames().front(),
                          option->get_expected_max() == 0 ? std::vector<std::string>() : option->results()});
   return given;
 }
@@ -57,7 +57,7 @@ void EvidenceOptions::add(CLI::App& command) {
   command.add_flag("--as-recorded", isRepeated)->group("");
 }
 
-Result<Evidence> startEvidence(const CLI::App& command, std::optional<uint64_t> day) {
+Result<CheckEvidence> startEvidence(const CLI::App& command, std::optional<uint64_t> day) {
   std::vector<std::string> arguments, local;
   bool hasDay = false;
   for (const GivenOption& option : givenOptions(command)) {
@@ -71,7 +71,7 @@ Result<Evidence> startEvidence(const CLI::App& command, std::optional<uint64_t> 
                                      option.name);
   }
   if (day && !hasDay) arguments.push_back(fmt::format("--day={}", *day));
-  return Evidence(std::move(arguments), std::move(local));
+  return CheckEvidence(std::move(arguments), std::move(local));
 }
 
 Status repeatEvidence(const CLI::App& command, const EvidenceOptions& options) {
@@ -105,7 +105,7 @@ Status repeatEvidence(const CLI::App& command, const EvidenceOptions& options) {
   return Status::internal("--verify: this program cannot be started again");
 }
 
-Result<int> concludeEvidence(const EvidenceOptions& options, const Evidence& evidence, int code) {
+Result<int> concludeEvidence(const EvidenceOptions& options, const CheckEvidence& evidence, int code) {
   if (options.verify.empty()) {
     const std::string text = evidence.markdown(options.file);
     OPKIT_TRY(writeFile(options.file, {reinterpret_cast<const uint8_t*>(text.data()), text.size()})

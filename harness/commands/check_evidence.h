@@ -17,7 +17,7 @@ struct EvidenceOptions {
 
 /// The options of the run that repeat it anywhere, and the names of those that belong to this machine. InvalidArgument
 /// for an option with which a run proves less than it seems. `day` is that of a run by budget.
-Result<Evidence> startEvidence(const CLI::App& command, std::optional<uint64_t> day);
+Result<CheckEvidence> startEvidence(const CLI::App& command, std::optional<uint64_t> day);
 
 /// Replaces this process by one that runs the arguments of the evidence, with the options of this machine that were
 /// given beside --verify. Returns only an error: for a file that holds no evidence, for an argument that --verify does
@@ -25,6 +25,6 @@ Result<Evidence> startEvidence(const CLI::App& command, std::optional<uint64_t> 
 Status repeatEvidence(const CLI::App& command, const EvidenceOptions& options);
 
 /// Writes the file, or compares; the exit code of the run.
-Result<int> concludeEvidence(const EvidenceOptions& options, const Evidence& evidence, int code);
+Result<int> concludeEvidence(const EvidenceOptions& options, const CheckEvidence& evidence, int code);
 
 }  // namespace opkit::harness

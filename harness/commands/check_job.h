@@ -61,6 +61,7 @@ class CheckJob {
   /// The result of a case that an expectation file leaves out.
   std::optional<CaseResult> skipped(const Checker& checker, const Case& c, const std::string& id) const;
   CaseResult checkError(Checker& checker, const ErrorCase& error) const;
+  CaseResult checkShapes(Checker& checker, const CaseGroup& group) const;
   std::vector<CaseResult> checkUnit(Checker& checker, const CheckUnit& unit, const CaseGroup& group,
                                     std::optional<PreparedGroup>& whole);
   std::vector<CaseResult> checkGroup(Checker& checker, const CheckUnit& unit, const CaseGroup& group,

@@ -118,7 +118,7 @@ TEST(ProgramCheck, DebugTakesOneCase) {
   const std::string folder = fileWith("debug_bad.txt", "") + ".files";
   expectOneLine(run("check --backend cpu --written --op Softmax --debug " + folder), "--debug: expected one case, ");
   expectOneLine(run("check --backend cpu --case " + kRelu + " --json x.jsonl --debug " + folder),
-                "--debug writes no results: leave out --json, --junit and --save");
+                "--debug writes no results: leave out --json, --junit, --save and --evidence");
   expectOneLine(run("check --backend cpu --case " + kRelu + " --debug /proc/none"), "--debug: ");
 }
 

@@ -14,12 +14,13 @@
 namespace opkit::harness {
 namespace {
 
-constexpr uint32_t kSteps = 256;                      // of a loop: below the limits of devices that end loops early
+constexpr uint32_t kSteps = 256;  // of a loop: below the limits of devices that end loops early
 constexpr double kFlopsOfInvocation = kSteps * 8 * 4 * 2;  // chains, lanes of a vector, operations of a multiply-add
 constexpr int64_t kFirstInvocations = 1 << 14, kMostInvocations = int64_t{1} << 30;
 constexpr double kLongNs = 5e7;  // a launch and a wait are a small share of it; no device's watchdog ends it
 constexpr int kRuns = 5;
 constexpr int64_t kCopied[] = {1 << 14, 1 << 18, 1 << 21, 1 << 23, 1 << 26};  // floats: 64 KiB to 256 MiB, twice
+constexpr uint32_t kCopyRounds = 16;                                          // vectors per invocation
 constexpr double kClockTolerance = 0.1;
 constexpr int kAttempts = 3;  // for a clock that seems wrong: a busy host wakes up late
 
@@ -77,8 +78,8 @@ Result<Times> timeFlops(Backend& backend, int64_t invocations, int runs = kRuns)
 
 Result<DevicePeaks::Bandwidth> copyRate(Backend& backend, int64_t floats) {
   const auto encode = [floats](TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) {
-    return encoder.dispatch<shaders::RoofCopy>({}, {.x = inputs[0], .y = outputs[0]},
-                                               {.count = static_cast<uint32_t>(floats / 4)}, vulkan::Items{floats / 4});
+    return encoder.dispatch<shaders::RoofCopy>({}, {.x = inputs[0], .y = outputs[0]}, {.rounds = kCopyRounds},
+                                               vulkan::Items{floats / 4 / kCopyRounds});
   };
   OPKIT_ASSIGN(const Times times, timeProbe(backend, encode, floats, floats));
   const double bytes = 2 * sizeof(float) * static_cast<double>(floats);
@@ -116,7 +117,8 @@ double DeviceRoof::cacheBytes() const {
 Status checkClock(double ratio) {
   if (ratio == 0 || std::fabs(ratio - 1) <= kClockTolerance) return Status::ok();
   return Status::internal(
-      "the device's clock counts {:.3g} ns while the host's counts 1 (timestampPeriod, or a timestamp taken too early): "
+      "the device's clock counts {:.3g} ns while the host's counts 1 (timestampPeriod, or a timestamp taken too "
+      "early): "
       "times by the device are wrong",
       ratio);
 }

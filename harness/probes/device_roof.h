@@ -1,5 +1,5 @@
-// DeviceRoof: what plain shaders reach on a Vulkan device, and whether its clock agrees with the host's. The rates bound
-// its kernels; no kernel of an operator is among them.
+// DeviceRoof: what plain shaders reach on a Vulkan device, and whether its clock agrees with the host's. The rates
+// bound its kernels; no kernel of an operator is among them.
 #pragma once
 
 #include <memory>

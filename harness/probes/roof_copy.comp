@@ -1,4 +1,5 @@
-// y = x, four elements per invocation. The roof of memory. Driven by harness/probes/device_roof.cpp.
+// y = x: each group copies `rounds` runs of neighbouring vectors. The roof of memory. Driven by
+// harness/probes/device_roof.cpp.
 #version 450
 #include "common.glsl"
 
@@ -8,10 +9,10 @@ layout(binding = 0) readonly buffer X { vec4 x[]; };
 layout(binding = 1) writeonly buffer Y { vec4 y[]; };
 
 layout(push_constant) uniform Push {
-  uint count;
+  uint rounds;
 } push;
 
 void main() {
-  const uint i = linearIndex();
-  if (i < push.count) y[i] = x[i];
+  uint i = linearGroup() * 128u * push.rounds + gl_LocalInvocationIndex;
+  for (uint round = 0u; round < push.rounds; ++round, i += 128u) y[i] = x[i];
 }

@@ -25,7 +25,8 @@ std::string digestOfSources(const std::vector<std::string>& folders) {
   std::string text;
   for (const SourceHash& file : builtSources()) {
     const auto isBelow = [&](const std::string& folder) { return file.path.starts_with(folder); };
-    if (folders.empty() || std::ranges::any_of(folders, isBelow)) text += fmt::format("{} {:x}\n", file.path, file.hash);
+    if (folders.empty() || std::ranges::any_of(folders, isBelow))
+      text += fmt::format("{} {:x}\n", file.path, file.hash);
   }
   return text.empty() ? "" : hashText(text);
 }
@@ -49,6 +50,18 @@ size_t failuresOf(const Json& backend) {
   return count;
 }
 
+size_t failuresOfAll(const Json& evidence) {
+  size_t count = 0;
+  for (const auto& [name, backend] : evidence["backends"].items()) count += failuresOf(backend);
+  return count;
+}
+
+size_t passedOf(const Json& evidence) {
+  size_t count = 0;
+  for (const auto& [name, backend] : evidence["backends"].items()) count += countOf(backend, "pass");
+  return count;
+}
+
 std::string commandText(const std::vector<std::string>& arguments, const std::vector<std::string>& local) {
   std::string text = "op-harness check";
   for (const std::string& word : arguments) text += " " + shellQuoted(word);
@@ -58,7 +71,7 @@ std::string commandText(const std::vector<std::string>& arguments, const std::ve
 
 }  // namespace
 
-void Evidence::add(const CaseRecord& one) {
+void CheckEvidence::add(const CaseRecord& one) {
   BackendCases& backend = backends_[one.backend];
   ++backend.statuses[reports::nameOf(one.status)];
   backend.ids.insert(one.id);
@@ -74,7 +87,8 @@ void Evidence::add(const CaseRecord& one) {
   }
 }
 
-void Evidence::close(const OpRegistry& registry, const std::vector<PluginInfo>& plugins, const std::string& missing) {
+void CheckEvidence::close(const OpRegistry& registry, const std::vector<PluginInfo>& plugins,
+                          const std::string& missing) {
   json_ = {{"opkitEvidence", kForm},
            {"version", kBuildFacts.version},
            {"commit", kBuildFacts.commit},
@@ -95,10 +109,8 @@ void Evidence::close(const OpRegistry& registry, const std::vector<PluginInfo>& 
           digestOfSources({fmt::format("ops/{}/", def->folder), fmt::format("shaders/{}/", def->folder)});
   for (const auto& [key, kernels] : kernels_) json_["kernels"][key.first][key.second] = kernels;
   for (const DeviceInfo& device : devices_)
-    json_["devices"].push_back({{"backend", device.backend},
-                                {"name", device.name},
-                                {"driver", device.driver},
-                                {"software", device.software}});
+    json_["devices"].push_back(
+        {{"backend", device.backend}, {"name", device.name}, {"driver", device.driver}, {"software", device.software}});
   for (const PluginInfo& plugin : plugins)
     json_["plugins"].push_back({{"name", plugin.name}, {"digest", digestOfFile(plugin.path)}});
   for (const auto& [name, cases] : backends_)
@@ -106,8 +118,9 @@ void Evidence::close(const OpRegistry& registry, const std::vector<PluginInfo>& 
         {"cases", cases.ids.size()}, {"ids", digestOfIds(cases.ids)}, {"statuses", cases.statuses}};
 }
 
-std::string Evidence::tableText() const {
-  std::string text = "| backend | device | cases | passed | failed | refused by the device | other |\n|---|---|---|---|---|---|---|\n";
+std::string CheckEvidence::tableText() const {
+  std::string text =
+      "| backend | device | cases | passed | failed | refused by the device | other |\n|---|---|---|---|---|---|---|\n";
   for (const DeviceInfo& device : devices_) {
     if (!json_["backends"].contains(device.backend)) continue;
     const Json& backend = json_["backends"][device.backend];
@@ -121,18 +134,18 @@ std::string Evidence::tableText() const {
   return text;
 }
 
-std::string Evidence::markdown(const std::string& file) const {
-  size_t failed = 0;
-  for (const auto& [name, backend] : json_["backends"].items()) failed += failuresOf(backend);
+std::string CheckEvidence::markdown(const std::string& file) const {
+  const size_t failed = failuresOfAll(json_);
   const std::string outcome = json_["outcome"];
   std::set<std::string> operators;
   for (const auto& [key, kernels] : kernels_) operators.insert(key.first);
   const std::string subject = operators.size() <= 4 ? fmt::format("{}", fmt::join(operators, ", "))
                                                     : fmt::format("{} operators", operators.size());
   std::string text = fmt::format("## OpKit evidence: {}: {}\n\n{}\n", subject,
-                                 failed > 0             ? fmt::format("{} FAILED", failed)
-                                 : outcome != "complete" ? "INCOMPLETE"
-                                                         : "all right",
+                                 passedOf(json_) + failed == 0 ? "NOTHING was executed"
+                                 : failed > 0                  ? fmt::format("{} FAILED", failed)
+                                 : outcome != "complete"       ? "INCOMPLETE"
+                                                               : "all right",
                                  tableText());
   for (const auto& [id, reason] : failures_) text += fmt::format("- **fail** `{}`: {}\n", id, reason);
   size_t lines = 0;
@@ -149,7 +162,8 @@ std::string Evidence::markdown(const std::string& file) const {
     if (++shown <= kReasonsShown) missed += fmt::format("{}`{}` {} times", missed.empty() ? "" : ", ", name, count);
   }
   if (shown > kReasonsShown) missed += fmt::format(" and {} more", shown - kReasonsShown);
-  text += fmt::format("- {} sub-checks ran; not run: {} (reasons below)\n", subChecks_, missed.empty() ? "none" : missed);
+  text +=
+      fmt::format("- {} sub-checks ran; not run: {} (reasons below)\n", subChecks_, missed.empty() ? "none" : missed);
   std::vector<std::string> gaps;
   if (outcome != "complete") gaps.push_back(outcome);
   const auto isGpu = [](const DeviceInfo& device) { return device.backend == "vulkan" && !device.software; };
@@ -161,8 +175,10 @@ std::string Evidence::markdown(const std::string& file) const {
   text += fmt::format("- Sources: OpKit {}, commit {}{}, digest {}\n", kBuildFacts.version,
                       *kBuildFacts.commit ? std::string(kBuildFacts.commit).substr(0, 12) : "unknown",
                       kBuildFacts.dirty ? " with local changes" : "", json_["sources"]["all"].get<std::string>());
-  text += fmt::format("- Repeat: `{}`\n- Verify: `op-harness check --verify {}`\n\n", commandText(arguments_, local_), file);
-  return text + fmt::format("<details><summary>JSON</summary>\n\n{}json\n{}\n{}\n</details>\n", kFence, json_.dump(), kFence);
+  text += fmt::format("- Repeat: `{}`\n- Verify: `op-harness check --verify {}`\n\n", commandText(arguments_, local_),
+                      file);
+  return text +
+         fmt::format("<details><summary>JSON</summary>\n\n{}json\n{}\n{}\n</details>\n", kFence, json_.dump(), kFence);
 }
 
 Result<Json> readEvidence(const std::string& file) {
@@ -176,7 +192,8 @@ Result<Json> readEvidence(const std::string& file) {
   };
   if (!json.is_object() || !isList("arguments") || !isList("local") || !json.contains("backends") ||
       !json["backends"].is_object() || !json.contains("sources") || !json["sources"].is_object())
-    return Status::invalidArgument("--verify: {} holds no evidence; expected a file that `check --evidence` wrote", file);
+    return Status::invalidArgument("--verify: {} holds no evidence; expected a file that `check --evidence` wrote",
+                                   file);
   if (json.value("opkitEvidence", Json()) != kForm)
     return Status::invalidArgument("--verify: {} has form {} of evidence, this program reads form {}", file,
                                    json.value("opkitEvidence", Json()).dump(), kForm);
@@ -209,6 +226,7 @@ EvidenceComparison compareEvidence(const Json& evidence, const Json& repeated) {
   if (evidence.value("outcome", "") != repeated.value("outcome", ""))
     differs(fmt::format("the end: the evidence says '{}', here '{}'", evidence.value("outcome", ""),
                         repeated.value("outcome", "")));
+  if (passedOf(repeated) == 0 && failuresOfAll(repeated) == 0) differs("nothing was executed here");
   const Json theirBackends = part(evidence, "backends"), ourBackends = part(repeated, "backends");
   for (const auto& [name, backend] : theirBackends.items()) {
     if (!ourBackends.contains(name) || !backend.is_object()) {
@@ -220,8 +238,8 @@ EvidenceComparison compareEvidence(const Json& evidence, const Json& repeated) {
       differs(fmt::format("the cases on {}: the evidence has {}, here are {}, and their ids differ", name,
                           backend.value("cases", size_t{0}), here.value("cases", size_t{0})));
     if (failuresOf(backend) != failuresOf(here))
-      differs(fmt::format("failures on {}: the evidence has {}, here are {}", name, failuresOf(backend),
-                          failuresOf(here)));
+      differs(
+          fmt::format("failures on {}: the evidence has {}, here are {}", name, failuresOf(backend), failuresOf(here)));
     if (countOf(backend, "pass") != countOf(here, "pass") && failuresOf(backend) == failuresOf(here))
       found.notes.push_back(fmt::format("{} of {} cases passed on {}, here {}", countOf(backend, "pass"),
                                         backend.value("cases", size_t{0}), name, countOf(here, "pass")));

@@ -1,5 +1,5 @@
-// Evidence: what a run of `check` checked, on what, and what not, as twenty lines of Markdown for a pull request. A block
-// of JSON at their end lets `check --verify` repeat the run and compare.
+// CheckEvidence: what a run of `check` checked, on what, and what not, as twenty lines of Markdown for a pull request.
+// A block of JSON at their end lets `check --verify` repeat the run and compare.
 #pragma once
 
 #include <map>
@@ -14,10 +14,11 @@
 
 namespace opkit::harness {
 
-class Evidence {
+class CheckEvidence {
  public:
-  /// `arguments` repeat the run on any machine; `local` names further options of it, which whoever repeats it must give.
-  Evidence(std::vector<std::string> arguments, std::vector<std::string> local)
+  /// `arguments` repeat the run on any machine; `local` names further options of it, which whoever repeats it must
+  /// give.
+  CheckEvidence(std::vector<std::string> arguments, std::vector<std::string> local)
       : arguments_(std::move(arguments)), local_(std::move(local)) {}
 
   void add(const DeviceInfo& device) { devices_.push_back(device); }

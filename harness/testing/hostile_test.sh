@@ -69,6 +69,7 @@ row[op-report history]="--history $scratch/history.sqlite"
 row[op-report judge]="--history $scratch/history.sqlite"
 row[op-report merge]="%$scratch/results.jsonl -o @/results.jsonl"
 row[op-report ops]="%$scratch/results.jsonl --output @/ops.md"
+row[op-report device]="%$scratch/device.jsonl --output @/device.md"
 row[op-report onnx]="--output @/onnx.md"
 row[op-report compare]="%$scratch/results.jsonl $scratch/results.jsonl"
 row[op-scaffold new]="HardNudge --kind elementwise --dry-run"
@@ -329,6 +330,7 @@ done
 
 # Input files of some commands.
 "$bin/op-harness" check --written --op Relu,Exp --backend cpu --json "$scratch/results.jsonl" >/dev/null
+sed 's/"backend":"cpu"/"backend":"vulkan"/' "$scratch/results.jsonl" >"$scratch/device.jsonl"
 rm -f "$scratch/history.sqlite"
 "$bin/op-report" add --history "$scratch/history.sqlite" "$scratch/results.jsonl" >/dev/null
 cp "$source/harness/check/margins.tsv" "$scratch/"

@@ -80,6 +80,7 @@ rm "$scratch/bin/fails"
 
 # Cut while a step runs: by a signal, and by SIGKILL, which leaves no child; pages and results are whole.
 echo 'shaders' >"$scratch/bin/hangs"
+set -m  # else a program in the background ignores SIGINT
 for signal in INT TERM KILL; do
   "$script" "$scratch/$signal" >"$scratch/said" 2>&1 &
   pid=$!
