@@ -15,9 +15,13 @@ file(REMOVE_RECURSE ${BUILD}/dist)
 execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${folder} --strip OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB programs ${folder}/bin/op-*)
 file(GLOB library ${folder}/lib/libopkit.so.*.*.*)
-file(COPY ${SOURCE}/docs ${SOURCE}/README.md ${SOURCE}/CHANGELOG.md ${SOURCE}/SECURITY.md DESTINATION ${folder}/share/doc/opkit
-     PATTERN "*_test.sh" EXCLUDE)
-file(COPY ${SOURCE}/LICENSE ${SOURCE}/AGENTS.md DESTINATION ${folder})
+# Pages stand where they stand in the tree, so that their links hold; beside them what they send a reader to.
+file(GLOB_RECURSE pages RELATIVE ${SOURCE} ${SOURCE}/docs/*.md ${SOURCE}/harness/*.md ${SOURCE}/ops/*.md ${SOURCE}/reports/*.md)
+foreach(page ${pages} README.md CHANGELOG.md SECURITY.md AGENTS.md LICENSE)
+  configure_file(${SOURCE}/${page} ${folder}/${page} COPYONLY)
+endforeach()
+file(COPY ${SOURCE}/docs/examples DESTINATION ${folder}/docs PATTERN "*_test.sh" EXCLUDE)
+file(COPY ${SOURCE}/shaders/include DESTINATION ${folder}/shaders)
 file(GLOB cases ${SOURCE}/ops/*/*.cases.json)
 file(COPY ${cases} DESTINATION ${folder}/share/opkit/cases)
 

@@ -19,9 +19,14 @@ inline std::filesystem::path folderAround(const std::filesystem::path& part, con
   return fallback;
 }
 
-/// The source tree; `configured` is its path at configure time.
+/// The source tree; `configured` is its path at configure time. An installed program has none: the prefix, in which no
+/// source is found, whatever tree happens to be at the configured path.
 inline std::string sourceTreeAround(const std::string& configured) {
-  return folderAround("ops/CMakeLists.txt", configured).string();
+  const std::filesystem::path tree = folderAround("ops/CMakeLists.txt", "");
+  if (!tree.empty()) return tree.string();
+  std::error_code error;
+  const auto prefix = std::filesystem::read_symlink("/proc/self/exe", error).parent_path().parent_path();
+  return std::filesystem::exists(prefix / "include/opkit/opkit_plugin.h", error) ? prefix.string() : configured;
 }
 
 /// A program, folder or library of the build: the path near this program with the same last two names as the configured

@@ -12,6 +12,12 @@
 namespace opkit::harness {
 namespace {
 
+Status unknownOperator(const std::string& op) {
+  const bool isForeign = op.find("::") != std::string::npos;
+  return Status::invalidArgument("unknown operator \"{}\"{}", op,
+                                 isForeign ? "; name the library of its plugin with --plugin" : "");
+}
+
 using Json = nlohmann::json;
 using Letters = std::map<char, std::string>;  // 'T' -> "f32"
 
@@ -290,7 +296,7 @@ Status addGroups(const Json& entry, const OpDef& def, const Letters& letters, co
 Status expandGroups(const Json& entry, const OpRegistry& registry, std::vector<CaseGroup>& groups) {
   OPKIT_ASSIGN(Case base, readBase(entry));
   const OpDef* def = registry.find(base.op);
-  if (!def) return Status::invalidArgument("unknown operator \"{}\"", base.op);
+  if (!def) return unknownOperator(base.op);
   if (!entry.contains("inputs") || !entry["inputs"].is_array() || entry["inputs"].empty())
     return Status::invalidArgument("\"inputs\" must be a list of shape sets such as [[\"f32[2,3]\"]]");
   OPKIT_ASSIGN(const auto paramsList, readParams(entry, *def));
@@ -337,7 +343,7 @@ Status expandError(const Json& entry, const OpRegistry& registry, Catalogue& cat
   ErrorCase result;
   OPKIT_ASSIGN(result.op, readString(entry, "op"));
   OPKIT_ASSIGN(result.error, readString(entry, "error"));
-  if (!registry.find(result.op)) return Status::invalidArgument("unknown operator \"{}\"", result.op);
+  if (!registry.find(result.op)) return unknownOperator(result.op);
   if (result.error.empty()) return Status::invalidArgument("\"error\" must be part of the expected message");
   if (entry.contains("params")) result.params = entry["params"].dump();
   if (entry.contains("constant")) {
@@ -385,7 +391,7 @@ Status checkExemption(const Json& entry, const OpRegistry& registry, Catalogue&)
   OPKIT_TRY(checkKeys(entry, {"op", "rules", "reason"}, false));
   OPKIT_ASSIGN(const std::string op, readString(entry, "op"));
   OPKIT_ASSIGN(const std::string reason, readString(entry, "reason"));
-  if (!registry.find(op)) return Status::invalidArgument("unknown operator \"{}\"", op);
+  if (!registry.find(op)) return unknownOperator(op);
   if (reason.empty()) return Status::invalidArgument("an exemption needs a \"reason\"");
   if (!entry.contains("rules") || !entry["rules"].is_array() || entry["rules"].empty())
     return Status::invalidArgument("\"rules\" must be a list of {}", fmt::join(caseRuleNames(), ", "));

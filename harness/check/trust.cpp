@@ -146,6 +146,17 @@ Status checkCorruptionIsNoticed(const OracleTensor& expected, const Tolerance& t
   return Status::ok();
 }
 
+/// Without Σ|terms| the bound of a sum follows its value, which cancellation makes small: right kernels fail.
+Status checkMagnitude(const OpDef& def, const OracleTensor& expected, size_t output) {
+  const bool needsIt =
+      def.numeric == NumericClass::Products || def.numeric == NumericClass::Sum || def.numeric == NumericClass::Norm;
+  if (!needsIt || !def.oracle || expected.elements() == 0 || !expected.magnitude.empty()) return Status::ok();
+  return Status::invalidArgument(
+      "output {}: the operator sums, and its oracle reports no sum of |terms| (wide_magnitude in a plugin): the bound "
+      "is too small",
+      output);
+}
+
 }  // namespace
 
 Status checkBounds(const OpDef& def, const PreparedCase& c) {
@@ -154,6 +165,7 @@ Status checkBounds(const OpDef& def, const PreparedCase& c) {
     if (!expected.isReal() || expected.elements() > kMaxElements) continue;
     const Tolerance tolerance = toleranceOf(def, c.description.lane, expected, c.description.boundScale);
     if (tolerance.byClass) continue;
+    OPKIT_TRY(checkMagnitude(def, expected, i));
     // Data designed to cancel leave wide bounds; the gate of the NMSE judges these.
     const bool isDesigned = c.description.lane == Lane::Designed && !c.description.data.empty();
     if (!isDesigned) OPKIT_TRY(checkZeroIsNoticed(expected, tolerance, i));

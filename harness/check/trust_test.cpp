@@ -86,6 +86,18 @@ TEST(Trust, ABoundAsLargeAsTheValuesProvesLittle) {
   EXPECT_NE(nothing.message().find("the oracle's own result does not pass"), std::string::npos) << nothing.message();
 }
 
+TEST(Trust, AnOracleOfSumsWithoutMagnitudesGivesTooSmallABound) {
+  OpDef def;
+  def.numeric = NumericClass::Sum;
+  PreparedCase c = preparedAs(Lane::Normal, DType::Float32, {1, 2, 3, 4}, 5);
+  c.expected[0].magnitude.clear();
+  EXPECT_TRUE(checkBounds(def, c).isOk()) << "a script gives values alone";
+  def.oracle = [](const OracleArgs&) { return Status::ok(); };
+  EXPECT_NE(checkBounds(def, c).message().find("reports no sum of |terms|"), std::string::npos);
+  def.numeric = NumericClass::OneRounding;
+  EXPECT_TRUE(checkBounds(def, c).isOk());
+}
+
 TEST(Trust, DesignedCasesAreCheckedToo) {
   OpRegistry registry = ops::builtinOps();
   const auto statusOf = [&](const std::string& op, const std::string& shape, const std::string& data) {

@@ -63,6 +63,7 @@ struct CheckArguments {
   size_t slowest = 0;
   bool sample = false;
   bool brief = false;
+  bool inTurns = false;
   bool verbose = false;
   bool annotations = false;
   bool subChecks = false;
@@ -166,7 +167,8 @@ class CheckRun {
     std::vector<CheckUnit> units;
     if (budget_) {
       day_ = daySet(catalogue_, registry_, *budget_);
-      for (const size_t group : day_->groups) addUnits(group, units);
+      for (const size_t group : day_->groups)
+        options_.brief ? units.push_back({.group = group, .brief = true}) : addUnits(group, units);
       for (const size_t group : day_->brief) units.push_back({.group = group, .brief = true});
     } else if (options_.brief) {
       for (size_t i = 0; i < catalogue_.groups.size(); ++i) units.push_back({.group = i, .brief = true});
@@ -174,8 +176,18 @@ class CheckRun {
       for (size_t i = 0; i < catalogue_.groups.size(); ++i) addUnits(i, units);
     }
     addSmallUnits(catalogue_, units);
+    if (options_.inTurns) takeTurns(units);
     if (!options_.cases.ops.empty()) orderForFailures(units, catalogue_, registry_, options_.backend.backends);
     return units;
+  }
+
+  /// The first unit of each operator, then the second of each, and so on.
+  void takeTurns(std::vector<CheckUnit>& units) const {
+    std::map<std::string, size_t> seen;
+    std::vector<std::pair<size_t, CheckUnit>> numbered;
+    for (CheckUnit& unit : units) numbered.emplace_back(seen[labelOf(unit)]++, std::move(unit));
+    std::ranges::stable_sort(numbered, {}, &std::pair<size_t, CheckUnit>::first);
+    for (size_t i = 0; i < units.size(); ++i) units[i] = std::move(numbered[i].second);
   }
 
   /// Tracing shaders, validation layers and scripts take times of their own.
@@ -667,8 +679,9 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
           "Choose cases for this many estimated seconds on two cores: the core, drawn cases, and a part of the others "
           "that changes each day; none runs all (default 180; none if another option chooses cases)")
       ->check(cli::seconds() | CLI::IsMember({"none"}))
-      ->excludes(sample)
-      ->excludes(brief);
+      ->excludes(sample);
+  command->add_flag("--in-turns", options->inTurns,
+                    "Check one group of each operator in turn, so that a run that is cut has seen every operator");
   command->add_option("--day", options->day, "Choose the cases of another day, by its number (default today)");
   command->add_option("--slowest", options->slowest, "Print the N cases that took longest")
       ->check(cli::wholeNumber(1, 100000));

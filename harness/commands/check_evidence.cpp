@@ -17,9 +17,9 @@ const std::set<std::string> kRepeated = {"--op",       "--filter",       "--case
 // Whoever repeats the run has files and devices of their own.
 const std::set<std::string> kLocal = {"--plugin", "--cases", "--oracle", "--device", "--driver"};
 // Change neither cases nor verdicts.
-const std::set<std::string> kNeutral = {"--json",     "--junit",   "--save",       "--jobs",      "--timeout",
-                                        "--memory",   "--verbose", "--slowest",    "--subchecks", "--annotations",
-                                        "--evidence", "--verify",  "--as-recorded"};
+const std::set<std::string> kNeutral = {"--json",     "--junit",   "--save",     "--jobs",       "--timeout",
+                                        "--memory",   "--verbose", "--slowest",  "--subchecks",  "--annotations",
+                                        "--evidence", "--verify",  "--in-turns", "--as-recorded"};
 
 struct GivenOption {
   std::string name;

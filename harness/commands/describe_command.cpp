@@ -2,6 +2,7 @@
 
 #include "harness/commands/commands.h"
 #include "harness/compare/tolerance.h"
+#include "ops/builtin_ops.h"
 #include "reports/results/kernel_names.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "engine/plugin/builtin_includes.h"
@@ -50,7 +51,7 @@ Card cardOf(const OpRegistry& registry, const OpDef& def, const Catalogue& catal
   const ErrorBound bound = errorBoundOf(def.numeric);
   Card document = {{"type", def.type},
                    {"summary", def.summary},
-                   {"folder", def.folder.empty() ? "" : "ops/" + def.folder},
+                   {"folder", ops::builtinOps().find(def.type) ? "ops/" + def.folder : ""},
                    {"form", computedBy(def)},
                    {"inputs", portCards(def.inputs)},
                    {"outputs", portCards(def.outputs)},

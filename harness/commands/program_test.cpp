@@ -340,5 +340,18 @@ TEST(Program, BenchTimesAKernelThatAnotherPrecedes) {
   EXPECT_NE(refused.text.find("declared to run the kernel opkit/typed"), std::string::npos) << refused.text;
 }
 
+TEST(ProgramCheck, OperatorsInTurns) {
+  const std::string file = fileWith("in_turns.jsonl", "");
+  EXPECT_EQ(run("check --written --brief --filter 'f32[65]/normal' --in-turns --backend cpu --json " + file).code, 0);
+  std::set<std::string> seen;
+  std::istringstream lines(textOf(file));
+  for (std::string line; std::getline(lines, line);) {
+    const size_t at = line.find("\"op\":\"");
+    if (at == std::string::npos || line.find("\"id\":\"shapes:") != std::string::npos) continue;
+    if (!seen.insert(line.substr(at + 6, line.find('"', at + 6) - at - 6)).second) break;
+  }
+  EXPECT_GE(seen.size(), 6u) << "the second case of an operator came before the first of the others";
+}
+
 }  // namespace
 }  // namespace opkit::harness

@@ -409,6 +409,27 @@ TEST(Diagnosis, AnElementWrongByChanceIsNoMistakeOfTheKernel) {
     }
 }
 
+/// An ignored parameter would make most elements wrong; these few agree with it, the others contradict.
+TEST(Diagnosis, AFewElementsAreNoIgnoredParameter) {
+  const std::string id = R"(Swish{"alpha":2.0}/f32[4000]/normal/seed=7)";
+  const auto ignoring = [&](OracleTensor& y, size_t from, size_t every) {
+    OracleTensor ignored = y;
+    outputOf(id, nullptr, "{}")(ignored);
+    for (size_t i = from; i < y.real.size(); i += every) y.real[i] = ignored.real[i];
+  };
+  const Diagnosis few = diagnosisOf({"", "", id.c_str(), [&](OracleTensor& y) { ignoring(y, 0, 40); }});
+  EXPECT_NE(few.kind, "parameter") << few.text;
+  const Diagnosis half = diagnosisOf({"", "", id.c_str(), [&](OracleTensor& y) { ignoring(y, 2000, 1); }});
+  EXPECT_EQ(half.kind, "parameter") << half.text;
+}
+
+/// Among many dense values any wrong one is near some other: no values changed their places.
+TEST(Diagnosis, OneWrongElementOfALongRowIsNoReordering) {
+  const Row one{"", "", "Abs/f16[1,20000]/normal/seed=7", [](OracleTensor& y) { y.real[19999] = y.real[19998]; }};
+  const Diagnosis found = diagnosisOf(one);
+  EXPECT_NE(found.kind, "order") << found.text;
+}
+
 TEST(Diagnosis, AKernelThatAddsToItsOutputIsCalledSo) {
   const OpRegistry registry = withKernel("Add", [] {
     return [](TensorList in, TensorList out, Backend&) {

@@ -15,6 +15,8 @@ namespace {
 constexpr int64_t kOracleElements = 1 << 19;
 constexpr double kOracleFlops = 0.1;  // in billions
 constexpr double kSeconds = 4;
+// A mistake in every eighth element is a pattern; a rarer one is not the mistake that would alter the others too.
+constexpr int64_t kMostContradicting = 8;
 
 /// The error against the imitation is less than half of the error.
 bool isCloser(double got, double imitated, double right) {
@@ -73,12 +75,16 @@ void Imitator::offer(const char* kind, const std::string& text, const std::optio
   std::vector<bool> off;
   compareTensor(*values, e_.got, toleranceOf(e_.def, e_.description.lane, *values, e_.description.boundScale), &off);
   if (off.size() != wrong_.size()) return;
+  const auto first = std::ranges::find(wrong_, true) - wrong_.begin();
+  const auto last = wrong_.rend() - std::ranges::find(wrong_.rbegin(), wrong_.rend(), true) - 1;
   bool all = true;
-  int64_t explained = 0;
+  int64_t explained = 0, contradicting = 0;  // right elements among the wrong ones that would be wrong too
   std::set<double> found;
   for (size_t i = 0; i < wrong_.size(); ++i) {
     if (!open.empty() && open[i]) continue;
     all = all && !off[i];
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    contradicting += off[i] && !wrong_[i] && first <= at && at <= last;
     if (!wrong_[i]) continue;
     if (off[i] || !isCloser(valueAt(got_, i), valueAt(*values, i), valueAt(expected(), i))) return;
     ++explained;
@@ -91,7 +97,7 @@ void Imitator::offer(const char* kind, const std::string& text, const std::optio
   }
   if (all)
     whole_ = Diagnosis{kind, text};
-  else if (!part_ && explained >= 4)
+  else if (!part_ && explained >= 4 && contradicting <= kMostContradicting * explained)
     part_ = Diagnosis{kind, text + std::string(kOnlyWrong)};
 }
 

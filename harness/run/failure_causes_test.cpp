@@ -70,7 +70,7 @@ TEST(CaseContrast, NamesTheParameterOrTheExtentOfFailingCasesAlone) {
   const std::string last = R"({"axes":[1]})", flat = R"({"axes":[1],"keep_dims":false})";
   const std::vector<std::string> passing = reductions(8, 80, 8, last);
   EXPECT_EQ(contrastOf(def, reductions(9, 12, 1, last), passing),
-            "axis -1 of 'x' is no multiple of 4: so in all 3 cases that fail, and in none of 9 that pass");
+            "axis -1 of 'x' is no multiple of 4: so in all 3 cases that fail in this way, and in none of 9 that pass");
   EXPECT_NE(contrastOf(def, reductions(8, 80, 8, flat), passing).find("keep_dims"), std::string::npos);
   EXPECT_NE(contrastOf(def, reductions(800, 1000, 8, last), passing).find("is at least 800"), std::string::npos);
 }

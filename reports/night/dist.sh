@@ -21,6 +21,11 @@ else
   cd installed
   ln -s /usr/bin /usr/include /usr/lib .
 fi
+if [ -f AGENTS.md ]; then
+  grep -o '](\([a-zA-Z/_-]*\.md\))' AGENTS.md | tr -d '()]' | while IFS= read -r page; do
+    [ -f "$page" ] || fail "AGENTS.md sends its reader to $page, which is missing"
+  done
+fi
 for program in op-harness op-run op-convert op-report op-scaffold; do bin/$program --version; done
 bin/op-scaffold plugin half_relu --domain com.acme | sed '1,/^Next:/d' >steps
 bash -euo pipefail steps >log || fail "the printed steps: $(cat steps log)"

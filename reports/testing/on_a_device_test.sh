@@ -64,17 +64,17 @@ refused 3 'no hardware Vulkan device here; --rehearse' "$scratch/none"
 # Both devices, hardware first, all steps of each.
 echo "$hardware" >>"$scratch/bin/devices"
 "$script" "$scratch/all" --rehearse >"$scratch/said" 2>&1 || fail "the whole run ended with $?: $(cat "$scratch/said")"
-grep -q '^GREEN: 20 cases' "$scratch/said" || fail "the whole run is not green: $(cat "$scratch/said")"
+grep -q '^GREEN: 22 cases' "$scratch/said" || fail "the whole run is not green: $(cat "$scratch/said")"
 [ "$(grep -o -- '--device [0-9]' "$scratch/bin/commands" | uniq | tr '\n' ' ')" = '--device 1 --device 0 ' ] || fail "hardware is not first"
 grep -q 'Test GPU' "$scratch/all/device.md" && grep -q '1.000 of the host' "$scratch/all/device.md" || fail "device.md: $(cat "$scratch/all/device.md")"
-[ "$(head -n 10 "$scratch/bin/commands" | cut -d' ' -f1 | tr '\n' ' ')" = 'check bench model model model model model shaders bench check ' ] ||
+[ "$(head -n 11 "$scratch/bin/commands" | cut -d' ' -f1 | tr '\n' ' ')" = 'check bench model model model model model shaders shaders bench check ' ] ||
   fail "the order of steps: $(cat "$scratch/bin/commands")"
 # Without --rehearse hardware alone; a step that fails fails the whole, and the others run.
 echo model >"$scratch/bin/fails"
 rm "$scratch/bin/commands"
 code=0
 "$script" "$scratch/failing" >"$scratch/said" 2>&1 || code=$?
-[ $code = 1 ] && grep -q '^RED: 5 of 10 cases' "$scratch/said" && [ "$(wc -l <"$scratch/bin/commands")" = 10 ] ||
+[ $code = 1 ] && grep -q '^RED: 5 of 11 cases' "$scratch/said" && [ "$(wc -l <"$scratch/bin/commands")" = 11 ] ||
   fail "a failing step: $code, $(cat "$scratch/said")"
 rm "$scratch/bin/fails"
 
