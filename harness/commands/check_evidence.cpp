@@ -41,7 +41,7 @@ void append(const GivenOption& option, std::vector<std::string>& words) {
   for (const std::string& value : option.values) words.push_back(option.name + "=" + value);
 }
 
-std::string nameOf(const std::string& word) { return word.substr(0, word.find('=')); }
+std::string optionOf(const std::string& word) { return word.substr(0, word.find('=')); }
 
 }  // namespace
 
@@ -78,7 +78,7 @@ Status repeatEvidence(const CLI::App& command, const EvidenceOptions& options) {
   OPKIT_ASSIGN(const nlohmann::json evidence, readEvidence(options.verify));
   std::vector<std::string> words = {"op-harness", "check"};
   for (const std::string& word : evidence["arguments"]) {
-    if (!kRepeated.contains(nameOf(word)))
+    if (!kRepeated.contains(optionOf(word)))
       return Status::invalidArgument("--verify: {} asks for '{}', which is not repeated from a file", options.verify,
                                      word);
     words.push_back(word);

@@ -151,8 +151,8 @@ class Contrast {
   }
 
   std::string sentence(const std::string& property, size_t count) const {
-    return fmt::format("{}: so in all {} cases that fail in this way, and in {} of {} that pass", property, failing_.size(),
-                       count == 0 ? "none" : std::to_string(count), passing_.size());
+    return fmt::format("{}: so in all {} cases that fail in this way, and in {} of {} that pass", property,
+                       failing_.size(), count == 0 ? "none" : std::to_string(count), passing_.size());
   }
 
   /// The first pair, or three, that no passing case has; empty if there is none.

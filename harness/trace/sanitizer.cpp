@@ -17,7 +17,7 @@ namespace {
 using Kind = AccessSite::Kind;
 using Space = AccessSite::Space;
 
-std::string nameOf(const AccessSite& site) {
+std::string siteName(const AccessSite& site) {
   constexpr const char* kKinds[] = {"load", "store", "atomic", "barrier", "return"};
   const std::string what = site.space == Space::Shared ? (site.name.empty() ? "shared memory" : "shared " + site.name)
                            : site.space == Space::None ? ""
@@ -155,12 +155,12 @@ class DispatchSanitizer {
       if (waiting.size() > 1)
         faults_.add("race", site, std::next(waiting.begin())->first,
                     fmt::format("{}: invocations of group {} wait at different barriers: {} and {}", trace_.shader,
-                                records.front().group, nameOf(barrier),
-                                nameOf(trace_.code->sites[std::next(waiting.begin())->first])));
+                                records.front().group, siteName(barrier),
+                                siteName(trace_.code->sites[std::next(waiting.begin())->first])));
       else if (count != trace_.invocations)
         faults_.add("race", site, site,
                     fmt::format("{}: {} of {} invocations of group {} reach {}", trace_.shader, count,
-                                trace_.invocations, records.front().group, nameOf(barrier)));
+                                trace_.invocations, records.front().group, siteName(barrier)));
       const bool ordersBuffers = (barrier.semantics & SpvMemorySemanticsUniformMemoryMask) != 0;
       bufferEpoch_.push_back(bufferEpoch_.back() + (ordersBuffers ? 1 : 0));
     }
@@ -187,7 +187,7 @@ class DispatchSanitizer {
   bool report(const TraceRecord& record, const AccessSite& site, const std::string& what) {
     if (parts_.bounds)
       faults_.add("bounds", record.site(), 0,
-                  fmt::format("{}: {} touches {}, {}", trace_.shader, nameOf(site), what, where(record)));
+                  fmt::format("{}: {} touches {}, {}", trace_.shader, siteName(site), what, where(record)));
     return false;
   }
 
@@ -208,7 +208,7 @@ class DispatchSanitizer {
     const size_t first = shared ? address : binding->offsetBytes + address;
     if (reads(site) && !written.holds(memory, first, bytes))
       faults_.add("init", record.site(), 0,
-                  fmt::format("{}: {} reads byte {}, which nothing wrote, {}", trace_.shader, nameOf(site), address,
+                  fmt::format("{}: {} reads byte {}, which nothing wrote, {}", trace_.shader, siteName(site), address,
                               where(record)));
     if (writes(site)) written.add(memory, first, bytes);
   }
@@ -267,8 +267,8 @@ class DispatchSanitizer {
                                                       : fmt::format("invocations {} and {} of group {}",
                                                                     before.invocation, now.invocation, now.group);
     faults_.add("race", std::min(before.site, now.site), std::max(before.site, now.site),
-                fmt::format("{}: {} and {} meet at byte {}: {}, no barrier between", trace_.shader, nameOf(other),
-                            nameOf(site), address, who));
+                fmt::format("{}: {} and {} meet at byte {}: {}, no barrier between", trace_.shader, siteName(other),
+                            siteName(site), address, who));
   }
 
   const DispatchTrace& trace_;
