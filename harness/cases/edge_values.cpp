@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/tensor/float_format.h"
+#include "harness/compare/alterations.h"
 #include "harness/compare/tolerance.h"
 
 namespace opkit::harness {
@@ -72,7 +73,9 @@ std::vector<int64_t> edgeIntegers(DType dtype, const std::vector<double>& points
 
 std::vector<double> edgePoints(const OpDef& def, const std::string& params) {
   std::vector<double> points = def.edges;
-  const nlohmann::json json = nlohmann::json::parse(params);
+  const auto bytes = paramsFromJson(def.params, params);
+  const std::string all = bytes ? paramsWithDefaults(def.params, *bytes) : params;
+  const nlohmann::json json = nlohmann::json::parse(all, nullptr, false);
   for (const auto& [name, value] : json.items())
     if (value.is_number()) points.push_back(value.get<double>());
   return points;

@@ -17,7 +17,7 @@ std::vector<double> edgeReals(DType dtype, const std::vector<double>& points);
 /// uint64 as their bits. Bool: 0 and 1.
 std::vector<int64_t> edgeIntegers(DType dtype, const std::vector<double>& points);
 
-/// The points of a case: those of the card, and the numbers among the parameters.
+/// The points of a case: those of the card, and the numbers among the parameters, given or by default.
 std::vector<double> edgePoints(const OpDef& def, const std::string& params);
 
 /// The number of edges of input `index`, or 0 if the lane does not decide about it.
