@@ -55,20 +55,18 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
   const std::string& output = options.output;
   Results results;
   OPKIT_TRY(read(options, results));
-  std::optional<Nights> nights;
-  std::optional<Judged> judged;
+  PageSources sources;
   if (!options.history.empty()) {
-    OPKIT_ASSIGN(nights, readNights(options.history));
+    OPKIT_ASSIGN(sources.nights, readNights(options.history));
     OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
-    OPKIT_ASSIGN(judged, judgeStore(store));
+    OPKIT_ASSIGN(sources.judged, judgeStore(store));
+    OPKIT_ASSIGN(sources.times, readTimeHistory(options.history));
   }
-  std::optional<NightParts> parts;
   if (!options.parts.empty()) {
-    OPKIT_ASSIGN(parts, readNightParts(options.parts, utcNow().substr(0, 10)));
+    OPKIT_ASSIGN(sources.parts, readNightParts(options.parts, utcNow().substr(0, 10)));
   }
-  std::optional<PeerTimes> peers;
   if (!options.peers.empty()) {
-    OPKIT_ASSIGN(peers, readPeerTimes(options.peers));
+    OPKIT_ASSIGN(sources.peers, readPeerTimes(options.peers));
   }
   for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
   noteUnchecked(plugins, results);
@@ -77,11 +75,10 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
                 kNothingExecuted);
   kainjow::mustache::mustache page{std::string(kReportTemplate)};
   if (!page.is_valid()) return fail(page.error_message(), kBadInput);
-  const std::string html = page.render(reportData(results, nights ? &*nights : nullptr, judged ? &*judged : nullptr,
-                                                  parts ? &*parts : nullptr, peers ? &*peers : nullptr));
+  const std::string html = page.render(reportData(results, sources));
   const Status written = writeFile(output, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
   if (!written.isOk()) return fail(written.message(), kBadInput);
-  const Headlines headlines = headlinesOf(results, nights ? &*nights : nullptr, judged ? &*judged : nullptr);
+  const Headlines headlines = headlinesOf(results, sources.nightsOrNull(), sources.judgedOrNull());
   fmt::print("{}: {} cases\n{}\n{}\n{}\n", output, results.cases.size(), headlines.verdict, headlines.changes,
              headlines.share);
   return 0;

@@ -9,6 +9,7 @@
 #include "reports/causes.h"
 #include "reports/conformance_data.h"
 #include "reports/device_page.h"
+#include "reports/sparkline.h"
 #include "reports/tally.h"
 
 namespace opkit::reports {
@@ -19,14 +20,6 @@ using kainjow::mustache::list;
 using kainjow::mustache::object;
 
 data flag(bool value) { return data(value); }
-
-std::string formatNumber(double value) {
-  return std::isfinite(value) ? fmt::format("{:.3g}", value) : fmt::format("{}", value);
-}
-
-std::string formatPercent(double share) {
-  return std::isfinite(share) ? fmt::format("{:.3g} %", 100 * share) : fmt::format("{}", share);
-}
 
 /// "30 of 30"; "32, 2 of them unplanned"; "30" without a plan.
 std::string linesOf(const Run& run) {
@@ -168,13 +161,16 @@ data failures(const Results& results) {
                              {"reason", one->reason},
                              {"repro", one->repro},
                              {"rerun", one->rerun ? data(nameOf(*one->rerun)) : data(false)}});
-    rows.push_back(object{{"count", std::to_string(cause.cases.size())},
+    rows.push_back(object{{"number", std::to_string(rows.size() + 1)},
+                          {"count", std::to_string(cause.cases.size())},
+                          {"map", errorPicture(first.map)},
+                          {"diagnosis", first.diagnosis ? data(first.diagnosis->text) : data(false)},
                           {"several", flag(cause.cases.size() > 1)},
                           {"kind", first.kind},
                           {"operators", cause.operators()},
                           {"backend", first.backend},
                           {"status", nameOf(first.status)},
-                          {"check", first.failedCheck},
+                          {"check", first.failedCheck.empty() ? data(false) : data(first.failedCheck)},
                           {"reason", first.reason},
                           {"id", first.id},
                           {"repro", first.repro},
@@ -275,53 +271,6 @@ double timeOf(const CaseRecord& record, const char* name, double TimeRecord::*fi
   return found == record.times.end() ? -1 : found->second.*figure;
 }
 
-std::string timeCell(const CaseRecord& record, const char* name) {
-  const double median = timeOf(record, name, &TimeRecord::median);
-  return median < 0 ? "" : formatNs(median);
-}
-
-/// One record per case, backend and provider: of several process runs the middle one by execute time.
-std::vector<const CaseRecord*> middleRuns(const std::vector<const CaseRecord*>& records) {
-  std::map<std::tuple<std::string, std::string, std::string>, std::vector<const CaseRecord*>> runs;
-  std::vector<std::vector<const CaseRecord*>*> inOrder;
-  for (const CaseRecord* record : records) {
-    auto& own = runs[{record->id, record->backend, record->provider}];
-    if (own.empty()) inOrder.push_back(&own);
-    own.push_back(record);
-  }
-  std::vector<const CaseRecord*> chosen;
-  for (std::vector<const CaseRecord*>* own : inOrder) {
-    const auto middle = own->begin() + static_cast<std::ptrdiff_t>(own->size() / 2);
-    std::nth_element(own->begin(), middle, own->end(), [](const CaseRecord* a, const CaseRecord* b) {
-      return timeOf(*a, "executeWall", &TimeRecord::median) < timeOf(*b, "executeWall", &TimeRecord::median);
-    });
-    chosen.push_back(*middle);
-  }
-  return chosen;
-}
-
-data timings(const Results& results) {
-  list rows;
-  for (const CaseRecord* record : middleRuns(results.ofKind("bench"))) {
-    const double executeNs = timeOf(*record, "executeWall", &TimeRecord::median);
-    const double flops = record->flops.value_or(0), bytes = record->bytes.value_or(0);
-    object row{{"id", record->id},
-               {"backend", record->backend},
-               {"provider", record->provider},
-               {"status", nameOf(record->status)},
-               {"create", timeCell(*record, "create")},
-               {"cold", timeCell(*record, "resizeCold")},
-               {"warm", timeCell(*record, "resizeWarm")},
-               {"wall", timeCell(*record, "executeWall")},
-               {"device", timeCell(*record, "executeDevice")},
-               {"gflops", executeNs > 0 && flops > 0 ? formatNumber(flops / executeNs) : ""},
-               {"gbs", executeNs > 0 && bytes > 0 ? formatNumber(bytes / executeNs) : ""}};
-    rows.push_back(row);
-  }
-  const bool any = !rows.empty();
-  return object{{"any", flag(any)}, {"rows", data(rows)}};
-}
-
 /// Shares of the processor's rates, the smallest first.
 data roof(const Results& results) {
   std::vector<const CaseRecord*> records;
@@ -409,9 +358,27 @@ data models(const Results& results) {
   return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
+/// "2026-11-30, commit a1b2c3 with local changes: 229 operators on cpu (AMD EPYC) and vulkan (llvmpipe, software)."
+std::string aboutOf(const Results& results) {
+  if (results.runs.empty()) return "";
+  const Run& first = results.runs.front();
+  std::set<std::string> operators, devices;
+  for (const CaseRecord& record : results.cases)
+    if (!record.op.empty()) operators.insert(record.op);
+  for (const DeviceRecord& device : results.devices)
+    devices.insert(fmt::format("{} ({}{})", device.backend, device.name,
+                               device.software && device.backend == "vulkan" ? ", software" : ""));
+  return fmt::format("{}, commit {}{}: {} operator{} on {}.",
+                     first.night.empty() ? first.facts.started.substr(0, 10) : first.night,
+                     first.facts.commit.empty() ? "unknown" : first.facts.commit.substr(0, 12),
+                     first.facts.dirty ? " with local changes" : "", operators.size(), operators.size() == 1 ? "" : "s",
+                     devices.empty() ? "no device" : fmt::format("{}", fmt::join(devices, " and ")));
+}
+
 data headlineData(const Results& results, const Headlines& headlines) {
   const PlanSum sum = PlanSum::of(results);
   return object{{"verdict", headlines.verdict},
+                {"about", aboutOf(results)},
                 {"changes", headlines.changes},
                 {"share", headlines.share},
                 {"unplanned", flag(sum.any && sum.unplanned > 0)},
@@ -466,6 +433,33 @@ data historyOf(const Nights* nights) {
 
 }  // namespace
 
+std::string formatNumber(double value) {
+  return std::isfinite(value) ? fmt::format("{:.3g}", value) : fmt::format("{}", value);
+}
+
+std::string formatPercent(double share) {
+  return std::isfinite(share) ? fmt::format("{:.3g} %", 100 * share) : fmt::format("{}", share);
+}
+
+std::vector<const CaseRecord*> middleRuns(const std::vector<const CaseRecord*>& records) {
+  std::map<std::tuple<std::string, std::string, std::string>, std::vector<const CaseRecord*>> runs;
+  std::vector<std::vector<const CaseRecord*>*> inOrder;
+  for (const CaseRecord* record : records) {
+    auto& own = runs[{record->id, record->backend, record->provider}];
+    if (own.empty()) inOrder.push_back(&own);
+    own.push_back(record);
+  }
+  std::vector<const CaseRecord*> chosen;
+  for (std::vector<const CaseRecord*>* own : inOrder) {
+    const auto middle = own->begin() + static_cast<std::ptrdiff_t>(own->size() / 2);
+    std::nth_element(own->begin(), middle, own->end(), [](const CaseRecord* a, const CaseRecord* b) {
+      return timeOf(*a, "executeWall", &TimeRecord::median) < timeOf(*b, "executeWall", &TimeRecord::median);
+    });
+    chosen.push_back(*middle);
+  }
+  return chosen;
+}
+
 std::string formatNs(double ns) {
   static constexpr std::pair<double, const char*> kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
   for (const auto& [scale, unit] : kUnits)
@@ -473,20 +467,21 @@ std::string formatNs(double ns) {
   return fmt::format("{:.3g} ns", ns);
 }
 
-data reportData(const Results& results, const Nights* nights, const Judged* judged, const NightParts* parts,
-                const PeerTimes* peers) {
+data reportData(const Results& results, const PageSources& sources) {
+  const Nights* const nights = sources.nightsOrNull();
+  const Judged* const judged = sources.judgedOrNull();
   return object{{"headlines", headlineData(results, headlinesOf(results, nights, judged))},
                 {"runs", runFacts(results)},
                 {"verdict", verdictOf(judged)},
                 {"history", historyOf(nights)},
                 {"devices", deviceFacts(results)},
-                {"parts", partsOf(parts)},
-                {"peers", peersOf(peers)},
+                {"parts", partsOf(sources.parts ? &*sources.parts : nullptr)},
+                {"peers", peersOf(sources.peers ? &*sources.peers : nullptr)},
                 {"failures", failures(results)},
                 {"expectations", expectations(results)},
                 {"differences", differences(results)},
                 {"matrix", matrix(results)},
-                {"timings", timings(results)},
+                {"operators", operatorViews(results, sources.times ? &*sources.times : nullptr)},
                 {"roof", roof(results)},
                 {"access", access(results)},
                 {"conformance", conformanceData(results)},

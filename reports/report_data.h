@@ -8,17 +8,33 @@
 
 #include "reports/headlines.h"
 #include "reports/night_parts.h"
+#include "reports/operator_views.h"
 #include "reports/peer_times.h"
 
 namespace opkit::reports {
 
-/// `nights` and `judged` add what changed since the night before, null without a history; `parts` the full night,
-/// `peers` the last comparison with ONNX Runtime.
-kainjow::mustache::data reportData(const Results& results, const Nights* nights = nullptr,
-                                   const Judged* judged = nullptr, const NightParts* parts = nullptr,
-                                   const PeerTimes* peers = nullptr);
+/// What a page shows beside the results of a night; each may be absent.
+struct PageSources {
+  // With a history: what changed since the night before, and times of earlier nights.
+  std::optional<Nights> nights;
+  std::optional<Judged> judged;
+  std::optional<TimeHistory> times;
+  std::optional<NightParts> parts;  // of the full night
+  std::optional<PeerTimes> peers;   // the last comparison with ONNX Runtime
+
+  const Nights* nightsOrNull() const { return nights ? &*nights : nullptr; }
+  const Judged* judgedOrNull() const { return judged ? &*judged : nullptr; }
+};
+
+kainjow::mustache::data reportData(const Results& results, const PageSources& sources = {});
+
+/// One record per case, backend and provider: of several process runs the middle one by execute time.
+std::vector<const CaseRecord*> middleRuns(const std::vector<const CaseRecord*>& records);
 
 /// "1.23 ms": three significant digits in ns, µs, ms or s.
 std::string formatNs(double ns);
+std::string formatNumber(double value);
+/// "12.3 %"
+std::string formatPercent(double share);
 
 }  // namespace opkit::reports

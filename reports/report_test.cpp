@@ -1,15 +1,18 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 
 #include <fmt/format.h>
 
 #include "engine/base/where.h"
 #include "engine/testing/nowhere.h"
 #include "reports/report_data.h"
+#include "reports/sparkline.h"
 
 namespace opkit::reports {
 namespace {
@@ -82,9 +85,77 @@ TEST_F(ReportTest, FailuresOfOneReasonAreOneRow) {
   ASSERT_EQ(run("build " + file(text) + " --output " + page_, &said), 0) << said;
   EXPECT_NE(said.find("33 of 33 cases failed for 3 reasons, first Gemm/f32[0] on cpu"), std::string::npos) << said;
   const std::string html = contents(page_);
-  EXPECT_NE(html.find("<td class=\"n\">31</td><td>check</td><td>Gemm, Relu</td>"), std::string::npos) << "counted";
+  EXPECT_NE(html.find("<a href=\"#failure-1\">31</a> Gemm, Relu: fail in canary, check on cpu"), std::string::npos);
   for (int i = 0; i < 31; ++i)
     EXPECT_NE(html.find(fmt::format("--case {}/f32[{}]", i % 2 ? "Relu" : "Gemm", i)), std::string::npos) << i;
+}
+
+/// Of one operator: endings, worst error, kernels, refusals, and figures of times that are computed again here.
+TEST_F(ReportTest, AnOperatorHasItsView) {
+  const std::string begin = R"({"record":"run","schema":3,"command":"check"})"
+                            "\n";
+  const auto check = [](int i, const std::string& status, double margin, const std::string& more) {
+    return fmt::format(
+        R"({{"record":"case","kind":"check","id":"Relu/f32[{0}]","op":"Relu","backend":"cpu","provider":"opkit","kernel":"rows","status":"{1}","accuracy":{{"elements":1,"margin":{2},"maxUlp":{0}.5}}{3}}})"
+        "\n",
+        i, status, margin, more);
+  };
+  const std::string timed =
+      R"({"record":"case","kind":"bench","id":"Relu/f32[9]","op":"Relu","backend":"cpu","provider":"opkit","kernel":"rows","status":"pass","flops":6e6,"bytes":9e6,"roofline":0.375,"times":{"executeWall":{"min":1e6,"median":3e6,"mad":0,"samples":[9e6,3e6,1e6]},"create":{"min":5,"median":7,"mad":0,"samples":[7]}}})"
+      "\n";
+  ASSERT_EQ(run("build " +
+                file(begin + check(1, "pass", 0.25, "") + check(2, "pass", 0.5, R"(,"notRun":{"pages":"why not"})") +
+                     check(3, "skip", 0, "") + check(4, "unsupported", 0, R"(,"reason":"no f64")") + timed) +
+                " --output " + page_),
+            0);
+  const std::string html = contents(page_), view = html.substr(html.find("<div id=\"Relu\">"));
+  for (const std::string part :
+       {"<td>2 passed + 1 unsupported + 1 skipped</td><td>opkit&#x2F;rows</td><td class=\"n\">50 %</td>",
+        "<td class=\"n\">4.5</td><td><code>Relu&#x2F;f32[2]</code></td>", "<td>pages</td><td>why not</td>",
+        "<td>refused on cpu</td><td>no f64</td>",
+        // 6e6 operations and 9e6 bytes in 3e6 ns.
+        "<td class=\"n\">7 ns</td><td class=\"n\"></td><td class=\"n\"></td><td class=\"n\">3 ms</td><td "
+        "class=\"n\"></td><td "
+        "class=\"n\">2</td><td class=\"n\">3</td><td class=\"n\">37.5 %</td>"}) {
+    const std::string plain = std::regex_replace(part, std::regex("&#x2F;"), "/");
+    EXPECT_TRUE(view.find(part) != std::string::npos || view.find(plain) != std::string::npos) << part << "\n" << view;
+  }
+  EXPECT_NE(html.find("<a href=\"#Relu\">Relu</a>"), std::string::npos);
+  EXPECT_NE(html.find(": 1 operator on no device."), std::string::npos) << html.substr(0, 9000);
+}
+
+TEST_F(ReportTest, MarkupInNamesStaysText) {
+  const std::string evil = R"(\"><script>alert(1)</script>)";
+  const std::string line = fmt::format(
+      R"({{"record":"case","kind":"check","id":"{0}","op":"{0}","backend":"{0}","status":"fail","failedCheck":"{0}","reason":"{0}","repro":"{0}","map":"{0}#","diagnosis":{{"kind":"x","text":"{0}"}}}})"
+      "\n",
+      evil);
+  ASSERT_EQ(run("build " +
+                file(R"({"record":"run","schema":3,"command":"check"})"
+                     "\n" +
+                     line) +
+                " --output " + page_),
+            0);
+  EXPECT_EQ(contents(page_).find("<script>alert"), std::string::npos);
+}
+
+TEST(Sparkline, ShowsTheNightsFromZero) {
+  EXPECT_EQ(sparkline(std::vector<double>{1e6}), "");
+  EXPECT_EQ(sparkline(std::vector<double>{1e6, NAN}), "");
+  const std::string line = sparkline(std::vector<double>{4e6, NAN, 2e6});
+  EXPECT_NE(line.find("2 nights: first 4 ms, least 2 ms, last 2 ms"), std::string::npos) << line;
+  EXPECT_NE(line.find("points=\"3.0,3.0 137.0,14.0\""), std::string::npos) << line;
+  EXPECT_NE(sparkline(std::vector<double>(1000, 5)).find("90 nights"), std::string::npos);
+  EXPECT_NE(sparkline(std::vector<double>{0, 0}).find("points=\"3.0,25.0 137.0,25.0\""), std::string::npos);
+}
+
+TEST(ErrorPicture, HasACellPerWrongPlace) {
+  EXPECT_EQ(errorPicture(""), "");
+  EXPECT_EQ(errorPicture("...\n..."), "");
+  const std::string picture = errorPicture("..#\n+..");
+  EXPECT_NE(picture.find(R"(<rect class="all" x="12" y="0")"), std::string::npos) << picture;
+  EXPECT_NE(picture.find(R"(<rect class="some" x="0" y="6")"), std::string::npos) << picture;
+  EXPECT_NE(picture.find(R"(width="18" height="12")"), std::string::npos) << picture;
 }
 
 TEST_F(ReportTest, WhatRanInPartAndTheAgeOfTheFullNight) {
@@ -194,14 +265,14 @@ TEST_F(ReportTest, ExpectedFailuresAreNoFailures) {
        {"GREEN: 2 cases recorded, 1 failed as expected, 1 flaky, no other failed.", "Expected failures",
         "crash: accuracy: 3 of 9", "mesa/mesa#123", "vulkan-llvmpipe.fails:12", "0 + 1 failed as expected + 1 flaky"})
     EXPECT_NE(html.find(part), std::string::npos) << part;
-  EXPECT_EQ(html.find("<h2>Failures</h2>"), std::string::npos);
+  EXPECT_EQ(html.find("id=\"failures\""), std::string::npos);
   const std::string news = line("Pow/f32[5]", "unexpected", "pass", "") +
                            R"({"record":"case","kind":"check","id":"Pow/f32[6]","op":"Pow","backend":"vulkan",)"
                            R"("status":"fail","reason":"accuracy","rerun":"pass"})"
                            "\n";
   ASSERT_EQ(run("build " + file(known + news) + " --output " + page_), 0);
   html = contents(page_);
-  for (const char* part : {"2 of 4 cases failed for 2 reasons, first", "<td>unexpected</td>",
+  for (const char* part : {"2 of 4 cases failed for 2 reasons, first", ": unexpected, check on vulkan",
                            "<td>accuracy</td><td>pass</td>", "; 1 failed as expected, 1 flaky."})
     EXPECT_NE(html.find(part), std::string::npos) << part;
 }

@@ -140,7 +140,7 @@ TEST_F(CountsTest, ResultsOfEveryStatusAddUp) {
   EXPECT_EQ(std::accumulate(models.begin() + 1, models.end() - 1, int64_t{0}), kOfEach);
 
   const std::vector<int64_t> cell =
-      numbersOfRow(html_.substr(html_.find("<h2>Operators")), "<td>Relu</td>");  // the last number is the margin
+      numbersOfRow(html_.substr(html_.find("<h2 id=\"matrix\">")), "Relu</a></th>");  // the last number is the margin
   ASSERT_EQ(cell.size(), kEndingCount + 1);
   EXPECT_EQ(std::accumulate(cell.begin(), cell.end() - 1, int64_t{0}), kOfEach);
 }
