@@ -15,7 +15,7 @@ using kainjow::mustache::data;
 using kainjow::mustache::list;
 using kainjow::mustache::object;
 
-constexpr size_t kReasonsShown = 6;
+constexpr size_t kReasonsShown = 4;
 
 struct OperatorRecords {
   std::vector<const CaseRecord*> checks, timed;
