@@ -1,5 +1,6 @@
 #include "reports/operator_views.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
