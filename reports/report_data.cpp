@@ -59,7 +59,7 @@ data warningsOf(const Results& results) {
   return warnings;
 }
 
-/// What plain shaders reach on the device; empty if no run measured it.
+/// Rates of plain shaders on the device; empty if no run measured them.
 std::string roofOf(const Results& results, const DeviceRecord& device) {
   for (const DeviceRecord& each : results.devices) {
     if (!each.roof || each.name != device.name || each.driver != device.driver) continue;

@@ -13,7 +13,7 @@
 
 namespace opkit::reports {
 
-/// What a page shows beside the results of a night; each may be absent.
+/// Further contents of a page, beside the results of a night; each may be absent.
 struct PageSources {
   // With a history: what changed since the night before, and times of earlier nights.
   std::optional<Nights> nights;

@@ -252,19 +252,12 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
 }
 
 /// The options that the user gave, as words of a command line, without those that choose cases or compare.
-std::vector<std::string> givenOptions(const CLI::App& command) {
+std::vector<std::string> optionsForBoth(const CLI::App& command) {
   static const std::set<std::string> own = {"--op",     "--filter",    "--case",  "--json", "--baseline",
                                             "--rounds", "--threshold", "--shard", "--size"};
   std::vector<std::string> words;
-  for (const CLI::App* app : {command.get_parent(), &command})
-    for (const CLI::Option* option : app->get_options()) {
-      const std::string name = option->get_name();
-      if (option->count() == 0 || own.contains(name)) continue;
-      const bool isFlag = option->get_expected_max() == 0;
-      if (isFlag) words.push_back(name);
-      for (const std::string& value : option->results())
-        if (!isFlag) words.push_back(name + "=" + value);
-    }
+  for (const GivenOption& option : givenOptions(command))
+    if (!own.contains(option.name)) option.appendTo(words);
   return words;
 }
 
@@ -316,7 +309,7 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
       "  op-harness bench --roof --floor 0.05 --threads 1\n"
       "  op-harness bench --case 'Softmax{\"axis\":-1}/f32[256,1024]/normal/seed=7'");
   command->callback([options, command, &context] {
-    options->given = givenOptions(*command);
+    options->given = optionsForBoth(*command);
     context.run = [options, &context] {
       return options->roof.wanted
                  ? benchRoof(options->roof, options->cases, options->shard, options->json, context.commandLine)

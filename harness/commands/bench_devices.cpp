@@ -18,9 +18,7 @@ namespace {
 
 #ifdef OPKIT_HAS_VULKAN
 reports::DeviceRoofRecord recordOf(const DeviceRoof& roof) {
-  double fastest = 0;
-  for (const DevicePeaks::Bandwidth& each : roof.peaks.bandwidths) fastest = std::max(fastest, each.bytesPerNs);
-  return {roof.peaks.flopsPerNs, roof.peaks.bytesPerNs(), fastest, roof.launchNs, roof.clockRatio};
+  return {roof.peaks.flopsPerNs, roof.peaks.bytesPerNs(), roof.cacheBytesPerNs(), roof.launchNs, roof.clockRatio};
 }
 
 /// Raises the peaks by what plain shaders reach.

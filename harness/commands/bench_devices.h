@@ -1,4 +1,4 @@
-// What `op-harness bench` measures of each device before the cases: rates for the roofline, and its clock.
+// `op-harness bench` measures each device before the cases: rates for the roofline, and its clock.
 #pragma once
 
 #include "engine/tools/device_peaks.h"

@@ -21,26 +21,6 @@ const std::set<std::string> kNeutral = {"--json",     "--junit",   "--save",    
                                         "--memory",   "--verbose", "--slowest",  "--subchecks",  "--annotations",
                                         "--evidence", "--verify",  "--in-turns", "--as-recorded"};
 
-struct GivenOption {
-  std::string name;
-  std::vector<std::string> values;  // none for a flag
-};
-
-std::vector<GivenOption> givenOptions(const CLI::App& command) {
-  std::vector<GivenOption> given;
-  for (const CLI::App* app : {command.get_parent(), &command})
-    for (const CLI::Option* option : app->get_options())
-      if (option->count() > 0 && !option->get_lnames().empty())
-        given.push_back({"--" + option->get_lnames().front(),
-                         option->get_expected_max() == 0 ? std::vector<std::string>() : option->results()});
-  return given;
-}
-
-void append(const GivenOption& option, std::vector<std::string>& words) {
-  if (option.values.empty()) words.push_back(option.name);
-  for (const std::string& value : option.values) words.push_back(option.name + "=" + value);
-}
-
 std::string optionOf(const std::string& word) { return word.substr(0, word.find('=')); }
 
 }  // namespace
@@ -63,7 +43,7 @@ Result<CheckEvidence> startEvidence(const CLI::App& command, std::optional<uint6
   for (const GivenOption& option : givenOptions(command)) {
     hasDay = hasDay || option.name == "--day";
     if (kRepeated.contains(option.name))
-      append(option, arguments);
+      option.appendTo(arguments);
     else if (kLocal.contains(option.name))
       local.push_back(option.name);
     else if (!kNeutral.contains(option.name))
@@ -88,7 +68,7 @@ Status repeatEvidence(const CLI::App& command, const EvidenceOptions& options) {
     given.insert(option.name);
     if (kRepeated.contains(option.name))
       return Status::invalidArgument("--verify repeats the options of the evidence: leave out {}", option.name);
-    append(option, words);
+    option.appendTo(words);
   }
   for (const std::string& name : evidence["local"])
     if (!given.contains(name) && name != "--device" && name != "--driver")

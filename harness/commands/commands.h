@@ -115,6 +115,16 @@ struct CaseOptions {
 
   void add(CLI::App& command);
 };
+/// An option that the user gave, to the program or the command.
+struct GivenOption {
+  std::string name;                 // "--op"
+  std::vector<std::string> values;  // none for a flag
+
+  /// Adds it as words of a command line: "--op=Softmax", or the flag.
+  void appendTo(std::vector<std::string>& words) const;
+};
+std::vector<GivenOption> givenOptions(const CLI::App& command);
+
 /// The option --shard.
 void addShard(CLI::App& command, Shard& shard, const std::string& what);
 

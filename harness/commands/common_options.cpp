@@ -191,6 +191,21 @@ void CaseOptions::add(CLI::App& command) {
   command.add_option("--seed", seed, "Draw random data from this seed, not from the cases' own; also seeds --fuzz");
 }
 
+void GivenOption::appendTo(std::vector<std::string>& words) const {
+  if (values.empty()) words.push_back(name);
+  for (const std::string& value : values) words.push_back(name + "=" + value);
+}
+
+std::vector<GivenOption> givenOptions(const CLI::App& command) {
+  std::vector<GivenOption> given;
+  for (const CLI::App* app : {command.get_parent(), &command})
+    for (const CLI::Option* option : app->get_options())
+      if (option->count() > 0 && !option->get_lnames().empty())
+        given.push_back({"--" + option->get_lnames().front(),
+                         option->get_expected_max() == 0 ? std::vector<std::string>() : option->results()});
+  return given;
+}
+
 void addShard(CLI::App& command, Shard& shard, const std::string& what) {
   command.add_option_function<std::string>(
       "--shard",

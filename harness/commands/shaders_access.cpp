@@ -248,12 +248,10 @@ constexpr const char* kMeasured = "measured";
 Result<Gpu> measuredGpu(vulkan::VulkanRuntime& runtime) {
   OPKIT_ASSIGN(const DeviceRoof roof, probeDeviceRoof(runtime));
   OPKIT_TRY(roof.clockStatus());
-  double fastest = 0;
-  for (const DevicePeaks::Bandwidth& each : roof.peaks.bandwidths) fastest = std::max(fastest, each.bytesPerNs);
   const auto& physical = runtime.vulkanDevice()->physical();
   return Gpu{.name = kMeasured,
              .bandwidth = roof.peaks.bytesPerNs() * 1e9,
-             .cacheBandwidth = fastest * 1e9,
+             .cacheBandwidth = roof.cacheBytesPerNs() * 1e9,
              .flops = roof.peaks.flopsPerNs * 1e9,
              .cacheBytes = roof.cacheBytes(),
              .units = 1,  // unknown: too few groups are not seen

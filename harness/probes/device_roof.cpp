@@ -107,6 +107,12 @@ Status probeFlops(Backend& backend, DeviceRoof& roof) {
 
 }  // namespace
 
+double DeviceRoof::cacheBytesPerNs() const {
+  double fastest = 0;
+  for (const DevicePeaks::Bandwidth& each : peaks.bandwidths) fastest = std::max(fastest, each.bytesPerNs);
+  return fastest;
+}
+
 double DeviceRoof::cacheBytes() const {
   double found = 0;
   for (const DevicePeaks::Bandwidth& each : peaks.bandwidths)

@@ -1,4 +1,4 @@
-// DeviceRoof: what plain shaders reach on a Vulkan device, and whether its clock agrees with the host's. The rates
+// DeviceRoof: the rates of plain shaders on a Vulkan device, and whether its clock agrees with the host's. The rates
 // bound its kernels; no kernel of an operator is among them.
 #pragma once
 
@@ -14,6 +14,8 @@ struct DeviceRoof {
   double launchNs = 0;    // least time of a dispatch of one work group
   double clockRatio = 0;  // device time / host time of a dispatch that takes at least 50 ms; 0: the device has no clock
 
+  /// Of the fastest copy.
+  double cacheBytesPerNs() const;
   /// Bytes of the largest copy that is 1.5 times as fast as one from memory; 0 if none is.
   double cacheBytes() const;
   /// Internal if times by the device's clock cannot be trusted: it is off by more than a tenth.

@@ -50,16 +50,17 @@ size_t failuresOf(const Json& backend) {
   return count;
 }
 
-size_t failuresOfAll(const Json& evidence) {
-  size_t count = 0;
-  for (const auto& [name, backend] : evidence["backends"].items()) count += failuresOf(backend);
-  return count;
+/// Sum of `count` over the backends.
+template <class Count>
+size_t sumOf(const Json& evidence, const Count& count) {
+  size_t sum = 0;
+  for (const auto& [name, backend] : evidence["backends"].items()) sum += count(backend);
+  return sum;
 }
 
-size_t passedOf(const Json& evidence) {
-  size_t count = 0;
-  for (const auto& [name, backend] : evidence["backends"].items()) count += countOf(backend, "pass");
-  return count;
+/// Cases that passed or failed.
+size_t executedIn(const Json& evidence) {
+  return sumOf(evidence, [](const Json& backend) { return countOf(backend, "pass") + failuresOf(backend); });
 }
 
 std::string commandText(const std::vector<std::string>& arguments, const std::vector<std::string>& local) {
@@ -135,17 +136,17 @@ std::string CheckEvidence::tableText() const {
 }
 
 std::string CheckEvidence::markdown(const std::string& file) const {
-  const size_t failed = failuresOfAll(json_);
+  const size_t failed = sumOf(json_, failuresOf);
   const std::string outcome = json_["outcome"];
   std::set<std::string> operators;
   for (const auto& [key, kernels] : kernels_) operators.insert(key.first);
   const std::string subject = operators.size() <= 4 ? fmt::format("{}", fmt::join(operators, ", "))
                                                     : fmt::format("{} operators", operators.size());
   std::string text = fmt::format("## OpKit evidence: {}: {}\n\n{}\n", subject,
-                                 passedOf(json_) + failed == 0 ? "NOTHING was executed"
-                                 : failed > 0                  ? fmt::format("{} FAILED", failed)
-                                 : outcome != "complete"       ? "INCOMPLETE"
-                                                               : "all right",
+                                 executedIn(json_) == 0  ? "NOTHING was executed"
+                                 : failed > 0            ? fmt::format("{} FAILED", failed)
+                                 : outcome != "complete" ? "INCOMPLETE"
+                                                         : "all right",
                                  tableText());
   for (const auto& [id, reason] : failures_) text += fmt::format("- **fail** `{}`: {}\n", id, reason);
   size_t lines = 0;
@@ -226,7 +227,7 @@ EvidenceComparison compareEvidence(const Json& evidence, const Json& repeated) {
   if (evidence.value("outcome", "") != repeated.value("outcome", ""))
     differs(fmt::format("the end: the evidence says '{}', here '{}'", evidence.value("outcome", ""),
                         repeated.value("outcome", "")));
-  if (passedOf(repeated) == 0 && failuresOfAll(repeated) == 0) differs("nothing was executed here");
+  if (executedIn(repeated) == 0) differs("nothing was executed here");
   const Json theirBackends = part(evidence, "backends"), ourBackends = part(repeated, "backends");
   for (const auto& [name, backend] : theirBackends.items()) {
     if (!ourBackends.contains(name) || !backend.is_object()) {

@@ -129,7 +129,7 @@ struct CalibrationRecord {
   }
 };
 
-/// What plain shaders reach on a Vulkan device (harness/probes/device_roof.h).
+/// Rates of plain shaders on a Vulkan device (harness/probes/device_roof.h).
 struct DeviceRoofRecord {
   double flopsPerNs = 0;       // multiply-adds from registers
   double bytesPerNs = 0;       // a copy from memory, read and written bytes
