@@ -57,7 +57,7 @@ Result<CheckEvidence> startEvidence(const CLI::App& command, std::optional<uint6
 Status repeatEvidence(const CLI::App& command, const EvidenceOptions& options) {
   OPKIT_ASSIGN(const nlohmann::json evidence, readEvidence(options.verify));
   std::vector<std::string> words = {"op-harness", "check"};
-  for (const std::string& word : evidence["arguments"]) {
+  for (const auto& word : evidence["arguments"].get<std::vector<std::string>>()) {
     if (!kRepeated.contains(optionOf(word)))
       return Status::invalidArgument("--verify: {} asks for '{}', which is not repeated from a file", options.verify,
                                      word);
@@ -70,7 +70,7 @@ Status repeatEvidence(const CLI::App& command, const EvidenceOptions& options) {
       return Status::invalidArgument("--verify repeats the options of the evidence: leave out {}", option.name);
     option.appendTo(words);
   }
-  for (const std::string& name : evidence["local"])
+  for (const auto& name : evidence["local"].get<std::vector<std::string>>())
     if (!given.contains(name) && name != "--device" && name != "--driver")
       return Status::invalidArgument("--verify: the evidence was made with {}: give it here too", name);
   words.emplace_back("--as-recorded");
