@@ -1,6 +1,4 @@
 // op-report: turns op-harness results into one self-contained HTML page, and keeps their history.
-#include <kainjow/mustache.hpp>
-
 #include "engine/base/guard.h"
 #include "engine/model/model.h"
 #include "engine/tools/cli.h"
@@ -9,14 +7,14 @@
 #include "reports/commands.h"
 #include "reports/history/nights.h"
 #include "reports/history/store.h"
+#include "reports/page/page_data.h"
+#include "reports/page/page_html.h"
 #include "reports/report_data.h"
-#include "reports/report_template.h"
 #include "reports/results/writer.h"
 
 namespace opkit::reports {
 namespace {
 
-constexpr int kBadInput = 2;
 constexpr int kNothingExecuted = 3;
 
 int fail(const std::string& message, int code) {
@@ -37,7 +35,7 @@ void noteUnchecked(const std::vector<PluginInfo>& plugins, const Results& result
 
 struct BuildArguments {
   std::vector<std::string> files;
-  std::string history, output, parts, peers;
+  std::string history, output, data, parts, peers;
 };
 
 /// The results of the files, else of the newest night of the history.
@@ -51,16 +49,27 @@ Status read(const BuildArguments& options, Results& results) {
   return Status::ok();
 }
 
-Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& plugins) {
+std::map<std::string, OperatorNote> notesOf(const OpRegistry& registry) {
+  std::map<std::string, OperatorNote> notes;
+  for (const OpDef* def : registry.all())
+    notes[def->type] = {def->summary, def->folder.empty() ? "" : fmt::format("ops/{0}/{0}.md", def->folder)};
+  return notes;
+}
+
+Status writeText(const std::string& path, const std::string& text) {
+  return writeFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+Result<int> build(const BuildArguments& options, const cli::Plugins& plugins) {
   const std::string& output = options.output;
   Results results;
   OPKIT_TRY(read(options, results));
   PageSources sources;
+  sources.notes = notesOf(plugins.registry());
   if (!options.history.empty()) {
     OPKIT_ASSIGN(sources.nights, readNights(options.history));
     OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
     OPKIT_ASSIGN(sources.judged, judgeStore(store));
-    OPKIT_ASSIGN(sources.times, readTimeHistory(options.history));
   }
   if (!options.parts.empty()) {
     OPKIT_ASSIGN(sources.parts, readNightParts(options.parts, utcNow().substr(0, 10)));
@@ -69,15 +78,13 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
     OPKIT_ASSIGN(sources.peers, readPeerTimes(options.peers));
   }
   for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
-  noteUnchecked(plugins, results);
+  noteUnchecked(plugins.plugins(), results);
   if (executedCases(results) == 0)
     return fail(fmt::format("{} recorded cases, none of them executed: nothing to report", results.cases.size()),
                 kNothingExecuted);
-  kainjow::mustache::mustache page{std::string(kReportTemplate)};
-  if (!page.is_valid()) return fail(page.error_message(), kBadInput);
-  const std::string html = page.render(reportData(results, sources));
-  const Status written = writeFile(output, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
-  if (!written.isOk()) return fail(written.message(), kBadInput);
+  OPKIT_ASSIGN(const std::string html, pageHtml(results, sources));
+  OPKIT_TRY(writeText(output, html));
+  if (!options.data.empty()) OPKIT_TRY(writeText(options.data, dataText(results, sources)));
   const Headlines headlines = headlinesOf(results, sources.nightsOrNull(), sources.judgedOrNull());
   fmt::print("{}: {} cases\n{}\n{}\n{}\n", output, results.cases.size(), headlines.verdict, headlines.changes,
              headlines.share);
@@ -98,6 +105,9 @@ int run(int argc, char** argv) {
       "--history", options.history,
       "Add the changes since the night before, from this history; without files, show its newest night");
   command->add_option("--output", options.output, "Write the page to this file")->required()->check(cli::outputFile());
+  command
+      ->add_option("--data", options.data, "Also write what the page shows of operators and series as one JSON object")
+      ->check(cli::outputFile());
   command->add_option(
       "--peers", options.peers,
       "Add times of networks beside ONNX Runtime; the file is a record of reports/peers/onnxruntime.sh");
@@ -116,7 +126,7 @@ int run(int argc, char** argv) {
   plugins.add(app);
   return cli::runProgram(app, argc, argv, [&]() -> Result<int> {
     OPKIT_TRY(plugins.load());
-    return context.run ? context.run() : build(options, plugins.plugins());
+    return context.run ? context.run() : build(options, plugins);
   });
 }
 

@@ -145,9 +145,20 @@ data matrix(const Results& results) {
       const auto found = cells.find(column);
       row.push_back(cellOf(found == cells.end() ? nullptr : &found->second));
     }
-    body.push_back(object{{"op", op}, {"cells", data(row)}});
+    body.push_back(object{{"op", op}, {"anchor", percentEncoded(op)}, {"cells", data(row)}});
   }
   return object{{"columns", data(header)}, {"rows", data(body)}, {"any", flag(!rows.empty())}};
+}
+
+/// The names of all operators with results of checks or benchmarks.
+data operatorIndex(const Results& results) {
+  std::set<std::string> names;
+  for (const CaseRecord& record : results.cases)
+    if (!record.op.empty() && (record.kind == "check" || record.kind == "bench")) names.insert(record.op);
+  list rows;
+  for (const std::string& name : names) rows.push_back(object{{"name", name}, {"anchor", percentEncoded(name)}});
+  const bool any = !rows.empty();
+  return object{{"any", flag(any)}, {"rows", data(rows)}};
 }
 
 /// One row for each cause, with its cases.
@@ -385,13 +396,27 @@ data headlineData(const Results& results, const Headlines& headlines) {
                 {"green", flag(headlines.green)}};
 }
 
+/// The line of the series that moved most, with a link to its operator's view.
+data lineOf(const JudgedFinding& finding, const Judged& judged) {
+  if (finding.lines.empty()) return data(false);
+  const JudgedLine& line = judged.lines[finding.lines.front()];
+  std::vector<double> values(judged.nights.size(), NAN);
+  for (size_t i = 0; i < line.nights.size(); ++i) values[line.nights[i]] = line.values[i];
+  const SeriesKey& key = line.key;
+  return object{{"hash", fmt::format("#{}/{}/{}/{}", percentEncoded(key.op), percentEncoded(key.caseId),
+                                     percentEncoded(key.backend), percentEncoded(key.metric))},
+                {"picture", sparkline(values)}};
+}
+
 data verdictOf(const Judged* judged) {
   if (!judged) return data(false);
   list findings;
   for (const JudgedFinding& finding : judged->findings) {
     list series;
     for (const std::string& one : finding.series) series.push_back(object{{"text", one}});
-    findings.push_back(object{{"what", finding.what},
+    findings.push_back(object{{"number", std::to_string(findings.size() + 1)},
+                              {"line", lineOf(finding, *judged)},
+                              {"what", finding.what},
                               {"since", finding.since},
                               {"suspect", finding.suspect},
                               {"repeat", finding.repeat},
@@ -433,6 +458,16 @@ data historyOf(const Nights* nights) {
 
 }  // namespace
 
+std::string percentEncoded(const std::string& text) {
+  std::string encoded;
+  for (const char c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) || std::string_view("-_.!~*'()").find(c) != std::string_view::npos)
+      encoded += c;
+    else
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  return encoded;
+}
+
 std::string formatNumber(double value) {
   return std::isfinite(value) ? fmt::format("{:.3g}", value) : fmt::format("{}", value);
 }
@@ -467,7 +502,7 @@ std::string formatNs(double ns) {
   return fmt::format("{:.3g} ns", ns);
 }
 
-data reportData(const Results& results, const PageSources& sources) {
+object reportData(const Results& results, const PageSources& sources) {
   const Nights* const nights = sources.nightsOrNull();
   const Judged* const judged = sources.judgedOrNull();
   return object{{"headlines", headlineData(results, headlinesOf(results, nights, judged))},
@@ -481,7 +516,7 @@ data reportData(const Results& results, const PageSources& sources) {
                 {"expectations", expectations(results)},
                 {"differences", differences(results)},
                 {"matrix", matrix(results)},
-                {"operators", operatorViews(results, sources.times ? &*sources.times : nullptr)},
+                {"operators", operatorIndex(results)},
                 {"roof", roof(results)},
                 {"access", access(results)},
                 {"conformance", conformanceData(results)},

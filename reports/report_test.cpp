@@ -8,6 +8,7 @@
 #include <regex>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "engine/base/where.h"
 #include "engine/testing/nowhere.h"
@@ -42,7 +43,7 @@ class ReportTest : public testing::Test {
   }
 
   int files_ = 0;
-  const std::string page_ = own("index.html");
+  const std::string page_ = own("index.html"), data_ = own("data.json");
 };
 
 constexpr const char* kGood =
@@ -64,7 +65,8 @@ TEST_F(ReportTest, PageShowsFailuresMarginsTimesReasonsAndLayers) {
         "with local changes", "5 recorded = 3 passed + 1 failed + 1 unsupported."})
     EXPECT_NE(html.find(expected), std::string::npos) << expected;
   EXPECT_EQ(html.find("<2 of 4"), std::string::npos) << "reasons must be escaped";
-  EXPECT_EQ(html.find("http"), std::string::npos) << "the page must be self-contained";
+  for (const char* outside : {" src=", "href=\"http", "@import", "url("})
+    EXPECT_EQ(html.find(outside), std::string::npos) << "the page must be self-contained: " << outside;
 }
 
 TEST_F(ReportTest, FailuresOfOneReasonAreOneRow) {
@@ -106,20 +108,20 @@ TEST_F(ReportTest, AnOperatorHasItsView) {
   ASSERT_EQ(run("build " +
                 file(begin + check(1, "pass", 0.25, "") + check(2, "pass", 0.5, R"(,"notRun":{"pages":"why not"})") +
                      check(3, "skip", 0, "") + check(4, "unsupported", 0, R"(,"reason":"no f64")") + timed) +
-                " --output " + page_),
+                " --output " + page_ + " --data " + data_),
             0);
-  const std::string html = contents(page_), view = html.substr(html.find("<div id=\"Relu\">"));
-  for (const std::string part :
-       {"<td>2 passed + 1 unsupported + 1 skipped</td><td>opkit&#x2F;rows</td><td class=\"n\">50 %</td>",
-        "<td class=\"n\">4.5</td><td><code>Relu&#x2F;f32[2]</code></td>", "<td>pages</td><td>why not</td>",
-        "<td>refused on cpu</td><td>no f64</td>",
-        // 6e6 operations and 9e6 bytes in 3e6 ns.
-        "<td class=\"n\">7 ns</td><td class=\"n\"></td><td class=\"n\"></td><td class=\"n\">3 ms</td><td "
-        "class=\"n\"></td><td "
-        "class=\"n\">2</td><td class=\"n\">3</td><td class=\"n\">37.5 %</td>"}) {
-    const std::string plain = std::regex_replace(part, std::regex("&#x2F;"), "/");
-    EXPECT_TRUE(view.find(part) != std::string::npos || view.find(plain) != std::string::npos) << part << "\n" << view;
-  }
+  const nlohmann::json relu = nlohmann::json::parse(contents(data_))["operators"]["Relu"];
+  EXPECT_EQ(relu["backends"], nlohmann::json::parse(R"([{"backend":"cpu","cases":"2 passed + 1 unsupported + 1 skipped",
+      "bad":false,"kernels":["opkit/rows"],"margin":0.5,"ulp":4.5,"worst":"Relu/f32[2]"}])"));
+  EXPECT_EQ(relu["notRun"], nlohmann::json::parse(R"([[1,"pages","why not"],[1,"refused on cpu","no f64"],
+      [1,"skipped on cpu",""]])"));
+  // 6e6 operations and 9e6 bytes in 3e6 ns.
+  EXPECT_EQ(relu["times"], nlohmann::json::parse(R"([{"case":"Relu/f32[9]","backend":"cpu","provider":"opkit",
+      "kernel":"rows","create":7,"resizeCold":null,"resizeWarm":null,"executeWall":3000000,"executeDevice":null,
+      "gflops":2,"gbs":3,"roof":0.375,"intensity":0.6667,"runs":[1000000],"samples":[2000000,3000000,6000000]}])"));
+  EXPECT_EQ(relu["cases"][1], nlohmann::json::parse(R"(["Relu/f32[2]","cpu","pass",0.5,2.5,"opkit/rows"])"));
+  EXPECT_EQ(relu["page"], "ops/unary/unary.md");
+  const std::string html = contents(page_);
   EXPECT_NE(html.find("<a href=\"#Relu\">Relu</a>"), std::string::npos);
   EXPECT_NE(html.find(": 1 operator on no device."), std::string::npos) << html.substr(0, 9000);
 }

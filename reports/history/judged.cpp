@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
+
+#include "reports/detect/environment.h"
+#include "reports/detect/student.h"
 
 namespace opkit::reports {
 namespace {
@@ -72,12 +76,21 @@ class Joiner {
     for (auto& [key, parts] : parts_) {
       history.series.push_back(join(parts));
       alike_.push_back(parts.front()->alike);
+      keys_.push_back(parts.front()->key);
     }
     return history;
   }
 
   /// Of each joined series, the number of series for which it stands.
   const std::vector<size_t>& alike() const { return alike_; }
+  const std::vector<SeriesKey>& keys() const { return keys_; }
+  /// Of each timeline, the nights of the store at which it was measured.
+  std::vector<std::vector<uint32_t>> nightsOfTimelines() const {
+    std::vector<std::vector<uint32_t>> all(timelines_.size());
+    for (const auto& [key, measured] : timelines_)
+      for (const auto& [night, position] : measured.position) all[measured.index].push_back(night);
+    return all;
+  }
 
  private:
   using TimelineKey = std::pair<Place, std::string>;  // a driver only where a night has several
@@ -126,6 +139,7 @@ class Joiner {
   const std::vector<Environment>& environments_;
   const std::set<Place> several_;
   std::vector<size_t> alike_;
+  std::vector<SeriesKey> keys_;
   std::map<TimelineKey, Measured> timelines_;
   std::map<std::tuple<TimelineKey, std::string, std::string, std::string, std::string>, std::vector<const Series*>>
       parts_;
@@ -144,6 +158,44 @@ std::string changeText(const detect::SeriesVerdict& verdict, const std::string& 
   if (verdict.bits != detect::Bits::None) return detect::nameOf(verdict.bits);
   const detect::Change& change = *verdict.change;
   return fmt::format("{} {:.3g} times ({:.3g} to {:.3g})", metric, change.ratio, change.low, change.high);
+}
+
+double medianOf(std::span<const double> values) {
+  std::vector<double> copy(values.begin(), values.end());
+  return detect::medianInPlace(copy);
+}
+
+/// The lines of the page; returns the line of each series that has one. `nights` are those of each timeline in the
+/// store.
+std::map<uint32_t, uint32_t> addLines(const detect::History& history, const detect::Judgement& judgement,
+                                      const std::vector<SeriesKey>& keys,
+                                      const std::vector<std::vector<uint32_t>>& nights,
+                                      const detect::Settings& settings, Judged& judged) {
+  std::map<uint32_t, uint32_t> lineOf;
+  for (size_t t = 0; t < history.timelines.size(); ++t) {
+    std::vector<MovedNight>& moved = judged.moved.emplace_back();
+    for (uint32_t n = 1; n < nights[t].size(); ++n)
+      if (auto what = detect::movedFacts(history.timelines[t], n - 1, n, true, settings); !what.empty())
+        moved.push_back({nights[t][n], std::move(what)});
+  }
+  for (uint32_t i = 0; i < history.series.size(); ++i) {
+    const detect::Series& series = history.series[i];
+    detect::SeriesVerdict verdict = judgement.series[i];
+    if (series.kind == detect::MetricKind::Digest || (!detect::isNoisy(series.kind) && !verdict.change)) continue;
+    const std::vector<uint32_t>& own = nights[series.timeline];
+    if (verdict.change) {
+      verdict.change->lastGood = own[verdict.change->lastGood];
+      verdict.change->firstBad = own[verdict.change->firstBad];
+    }
+    lineOf[i] = static_cast<uint32_t>(judged.lines.size());
+    JudgedLine& line = judged.lines.emplace_back(JudgedLine{keys[i], {}, {}, std::move(verdict), series.timeline});
+    line.key.driver.clear();
+    for (size_t n = 0; n < series.size(); ++n) {
+      line.nights.push_back(own[series.night(n)]);
+      line.values.push_back(medianOf(series.runs(n)));
+    }
+  }
+  return lineOf;
 }
 
 std::string quoted(const std::string& id) {
@@ -223,8 +275,13 @@ Result<Judged> judgeStore(const Store& store, const detect::Settings& settings) 
   judged.worse = countOf(detect::Verdict::Worse);
   judged.same = countOf(detect::Verdict::Same);
   judged.insufficient = countOf(detect::Verdict::InsufficientData);
-  for (const detect::Finding& finding : judgement.findings)
-    judged.findings.push_back(describe(finding, history, judgement));
+  const auto lineOf = addLines(history, judgement, joiner.keys(), joiner.nightsOfTimelines(), settings, judged);
+  judged.nights = nights;
+  for (const detect::Finding& finding : judgement.findings) {
+    JudgedFinding& text = judged.findings.emplace_back(describe(finding, history, judgement));
+    for (const uint32_t index : finding.series)
+      if (const auto line = lineOf.find(index); line != lineOf.end()) text.lines.push_back(line->second);
+  }
   std::stable_sort(judged.findings.begin(), judged.findings.end(), [](const JudgedFinding& a, const JudgedFinding& b) {
     return std::pair(!a.fresh, !a.worse) < std::pair(!b.fresh, !b.worse);
   });

@@ -22,16 +22,35 @@ struct JudgedFinding {
   std::string since;    // "between 2026-01-03 (a1b2c3) and 2026-01-04 (d4e5f6)"
   std::string suspect;  // kTheCode, or the part of the environment that moved at the same point
   std::vector<std::string> series;
-  std::string repeat;   // the command that repeats the case that moved most
-  std::string compare;  // commands that compare the two builds in turns; empty unless times moved
+  std::string repeat;           // the command that repeats the case that moved most
+  std::string compare;          // commands that compare the two builds in turns; empty unless times moved
+  std::vector<uint32_t> lines;  // of its series, indices in Judged::lines
   bool worse = false;
   bool fresh = false;  // not found the night before
+};
+
+/// A series over the nights, across updates of its driver.
+struct JudgedLine {
+  SeriesKey key;                  // without its driver
+  std::vector<uint32_t> nights;   // indices in Judged::nights, rising
+  std::vector<double> values;     // the median of each night's process runs
+  detect::SeriesVerdict verdict;  // nights of the change are indices in Judged::nights
+  size_t timeline = 0;            // index in Judged::moved
+};
+
+/// A night on which facts of a device or its machine differ from those of the measured night before.
+struct MovedNight {
+  uint32_t night = 0;             // index in Judged::nights
+  std::vector<std::string> what;  // "driver", "compiler", ...
 };
 
 struct Judged {
   size_t better = 0, worse = 0, same = 0, insufficient = 0;  // series
   std::string night;                                         // the newest
   std::vector<JudgedFinding> findings;
+  std::vector<Night> nights;                   // of the history, oldest first
+  std::vector<JudgedLine> lines;               // of times; of other metrics those that changed
+  std::vector<std::vector<MovedNight>> moved;  // by timeline
   Halves halves;
 
   /// "2 findings are new (1 worse); 1204 series: 3 worse, 1 better, 1100 same, 100 with insufficient data"
