@@ -50,12 +50,12 @@ expect(await isShown('.index [data-op="Relu"]') && !await isShown('.index [data-
 expect(await ask(() => location.search) === "?q=rel", "the search is not in the address");
 await tab.keyboard.press("Enter");
 await settle();
-expect(await ask(() => !byId("view").hidden && document.querySelector("#view h2").textContent) === "Relu", "Enter does not open the first operator");
+expect(await ask(() => !byId("view").hidden && document.querySelector("#view h1").textContent) === "Relu", "Enter does not open the first operator");
 await tab.keyboard.press("Escape");
 await settle();
 expect(await isShown("#matrix"), "Escape does not lead back");
 await go("?q=relu#Softmax");
-expect(await ask(() => document.querySelector("#view h2")?.textContent) === "Softmax", "a link does not open its operator");
+expect(await ask(() => document.querySelector("#view h1")?.textContent) === "Softmax", "a link does not open its operator");
 await go();
 await tab.click(".matrix th");
 await tab.click(".matrix th");
@@ -82,7 +82,7 @@ expect(links > 0, "no links");
 
 /* An operator: its parts, its cases, its charts. */
 await go("#Softmax");
-const heads = await ask(() => [...document.querySelectorAll("#view h3")].map(one => one.textContent));
+const heads = await ask(() => [...document.querySelectorAll("#view h2")].map(one => one.textContent));
 for (const head of ["Checks", "Times", "Nights", "Cases"]) expect(heads.includes(head), `Softmax has no part ${head}: ${heads}`);
 const points = await ask(() => {
   const chart = document.querySelector("#view .chart").chart, line = data.lines.find(one => one?.op === "Softmax" && one.metric === "executeWall");
