@@ -14,7 +14,8 @@ struct CommandContext {
 
 void addAddCommand(CLI::App& app, CommandContext& context);
 void addHistoryCommand(CLI::App& app, CommandContext& context);
-void addJudgeCommand(CLI::App& app, CommandContext& context);
+/// Also under its former name `judge`, which help does not show.
+void addDetectCommand(CLI::App& app, CommandContext& context);
 void addMergeCommand(CLI::App& app, CommandContext& context);
 void addCompareCommand(CLI::App& app, CommandContext& context);
 void addDeviceCommand(CLI::App& app, CommandContext& context);

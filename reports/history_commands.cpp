@@ -6,7 +6,6 @@
 #include "reports/commands.h"
 #include "reports/detect/student.h"
 #include "reports/history/compare.h"
-#include "reports/history/judged.h"
 #include "reports/history/merge.h"
 #include "reports/history/store.h"
 #include "reports/report_data.h"
@@ -106,28 +105,6 @@ Result<int> compare(const Arguments& options) {
   return found.worse() > 0 ? cli::kCheckFailed : cli::kSuccess;
 }
 
-Result<int> judge(const Arguments& options) {
-  OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
-  OPKIT_ASSIGN(const Judged judged, judgeStore(store));
-  fmt::print("{}: {}\n", judged.night, judged.summary());
-  bool failed = false;
-  for (const JudgedFinding& finding : judged.findings) {
-    fmt::print("{}{}\n  since    {}\n  suspect  {}\n", finding.fresh ? "new " : "", finding.what, finding.since,
-               finding.suspect);
-    for (const std::string& series : finding.series) fmt::print("  series   {}\n", series);
-    fmt::print("  repeat   {}\n", finding.repeat);
-    if (!finding.compare.empty()) fmt::print("  compare  {}\n", finding.compare);
-    failed = failed || (finding.fresh && finding.worse && finding.suspect == kTheCode);
-  }
-  fmt::print("{}\n", judged.halves.summary());
-  for (const std::string& alarm : judged.halves.differ) fmt::print("  differs  {}\n", alarm);
-  if (judged.better + judged.worse + judged.same + judged.insufficient == 0) {
-    fmt::print(stderr, "op-report: nothing to judge: {} has no series\n", options.history);
-    return cli::kNothingRan;
-  }
-  return failed ? cli::kCheckFailed : cli::kSuccess;
-}
-
 }  // namespace
 
 void addAddCommand(CLI::App& app, CommandContext& context) {
@@ -155,18 +132,6 @@ void addHistoryCommand(CLI::App& app, CommandContext& context) {
       "Values are medians over the process runs of a night.\n"
       "Example: op-report history --history results.sqlite --op Softmax --metric executeWall");
   command->callback([options, &context] { context.run = [options] { return history(*options); }; });
-}
-
-void addJudgeCommand(CLI::App& app, CommandContext& context) {
-  CLI::App* command =
-      app.add_subcommand("judge", "Print the changes of the newest night; exit 1 if the code made something worse");
-  auto options = std::make_shared<Arguments>();
-  command->add_option("--history", options->history, "The SQLite file")->required();
-  command->footer(
-      "Each finding names the two nights between which it appeared, says whether code or environment changed, and "
-      "gives\ncommands. Noisy series need 8 nights of 7 process runs (docs/decisions/0038-detector.md).\nExample: "
-      "op-report judge --history out/history.sqlite");
-  command->callback([options, &context] { context.run = [options] { return judge(*options); }; });
 }
 
 void addMergeCommand(CLI::App& app, CommandContext& context) {

@@ -116,7 +116,7 @@ int run(int argc, char** argv) {
       "Add when each part of the full night ran; the file holds the output of reports/night/parts.sh --list");
   addAddCommand(app, context);
   addHistoryCommand(app, context);
-  addJudgeCommand(app, context);
+  addDetectCommand(app, context);
   addMergeCommand(app, context);
   addCompareCommand(app, context);
   addDeviceCommand(app, context);

@@ -66,7 +66,7 @@ row[op-harness backend]='%cpu --json @/verdicts.json'
 row[op-report build]="%$scratch/results.jsonl --output @/index.html"
 row[op-report add]="%$scratch/results.jsonl --history @/history.sqlite"
 row[op-report history]="--history $scratch/history.sqlite"
-row[op-report judge]="--history $scratch/history.sqlite"
+row[op-report detect]="--history $scratch/history.sqlite"
 row[op-report merge]="%$scratch/results.jsonl -o @/results.jsonl"
 row[op-report ops]="%$scratch/results.jsonl --output @/ops.md"
 row[op-report device]="%$scratch/device.jsonl --output @/device.md"
@@ -334,6 +334,8 @@ sed 's/"backend":"cpu"/"backend":"vulkan"/' "$scratch/results.jsonl" >"$scratch/
 rm -f "$scratch/history.sqlite"
 "$bin/op-report" add --history "$scratch/history.sqlite" "$scratch/results.jsonl" >/dev/null
 cp "$source/harness/check/margins.tsv" "$scratch/"
+awk 'BEGIN { print "name,run,value"; for (i = 0; i < 16800; ++i) print "sort/" i % 200 "," int(i / 1400) "," 1000 + i * 7 % 13 }' \
+  >"$scratch/numbers.csv"
 mkdir -p "$scratch/networks"
 for network in squeezenet transformer; do
   mkdir -p "$scratch/networks/$network"
@@ -348,6 +350,7 @@ if mount -t tmpfs -o size=64k tmpfs "$scratch/disk" 2>/dev/null; then
 fi
 makeNightlyTree
 row[nightly]='' names+=(nightly)
+row[op-report detect --series]="%$scratch/numbers.csv" names+=('op-report detect --series')
 cd "$scratch/home"
 turn=$seed
 # By day the choice ends after ten seconds; the first one always runs.

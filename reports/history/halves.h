@@ -23,4 +23,15 @@ struct Halves {
 /// Compares the halves of the newest night; `times` is 0 if it has fewer than four process runs of a figure.
 Halves compareHalves(const std::vector<Night>& nights, const std::vector<Series>& all);
 
+/// The same of every night.
+struct HalvesOfNights {
+  size_t nights = 0;  // with four or more process runs of a figure
+  size_t times = 0;   // figures of these nights
+  size_t differ = 0, nightsThatDiffer = 0;
+
+  /// "A/A: the process runs of 50 nights in two halves: 12 of 5000 pairs differ (0.24 %), in 3 nights"
+  std::string summary() const;
+};
+HalvesOfNights compareHalvesOfNights(const std::vector<Night>& nights, const std::vector<Series>& all);
+
 }  // namespace opkit::reports

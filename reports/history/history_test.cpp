@@ -274,7 +274,7 @@ TEST_F(HistoryTest, AFoldedSeriesStandsForThoseThatNeverDiffered) {
   ASSERT_EQ(add(night(4, "driver 2", "bb00000000000000")), 0);
   EXPECT_EQ(count(true, "bits"), (Counts{{"Relu/f32[1]", 2}})) << "a series for each driver";
   std::string said;
-  EXPECT_EQ(run("judge --history " + history_, &said), 0) << said;
+  EXPECT_EQ(run("detect --history " + history_, &said), 0) << said;
   EXPECT_NE(said.find("15 series: 0 worse, 0 better, 15 same"), std::string::npos) << said;
   EXPECT_NE(said.find("bits changed, error did not"), std::string::npos) << said;
 }
@@ -395,7 +395,7 @@ TEST_F(HistoryTest, AStatusOfAnExpectationFileIsNewsUnlessItIsAFlake) {
     for (size_t at = html.find(bad); at != html.npos; at = html.find(bad, at + 1)) ++badNights;
     EXPECT_EQ(badNights, nights[i].badNights) << nights[i].status;
     std::string said;
-    EXPECT_LE(run("judge --history " + history_, &said), 1) << said;
+    EXPECT_LE(run("detect --history " + history_, &said), 1) << said;
   }
   const auto margins = series({.caseId = "Relu/f32[0]", .metrics = {"margin"}});
   ASSERT_EQ(margins.size(), 1u);

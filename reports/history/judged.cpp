@@ -23,6 +23,7 @@ detect::MetricKind kindOf(const std::string& metric) {
   static const std::set<std::string> errors = {"margin", "maxUlp", "maxAbs", "nmse"};
   static const std::set<std::string> sizes = {"shaderBytes", "arenaBytes", "allocations", "dispatches"};
   if (metric == "bits") return detect::MetricKind::Digest;
+  if (metric == "rate") return detect::MetricKind::Rate;
   if (errors.contains(metric)) return detect::MetricKind::Accuracy;
   return sizes.contains(metric) ? detect::MetricKind::Size : detect::MetricKind::Time;
 }
@@ -204,6 +205,19 @@ std::string quoted(const std::string& id) {
   return text + "'";
 }
 
+/// " on cpu"; empty for numbers of other programs, which name no backend.
+std::string placeText(const std::string& backend) { return backend.empty() ? "" : " on " + backend; }
+
+std::string nightText(const detect::Night& night) {
+  return night.commit.empty() ? night.date : fmt::format("{} ({})", night.date, night.commit.substr(0, 12));
+}
+
+std::string suspectOf(const detect::Finding& finding, const detect::Night& good, const detect::Night& bad) {
+  if (!finding.moved.empty()) return fmt::format("the environment: {}", fmt::join(finding.moved, ", "));
+  if (good.commit.empty() || bad.commit.empty()) return kUnknownSuspect;
+  return good.commit == bad.commit ? "neither code nor environment changed" : kTheCode;
+}
+
 JudgedFinding describe(const detect::Finding& finding, const detect::History& history,
                        const detect::Judgement& judgement) {
   const detect::Series& most = history.series[finding.series.front()];
@@ -211,23 +225,22 @@ JudgedFinding describe(const detect::Finding& finding, const detect::History& hi
   JudgedFinding text;
   text.worse = finding.kind == detect::FindingKind::Worse;
   text.fresh = finding.fresh;
-  text.what = fmt::format("{}: {} series{}{} on {}, {}", judgedName(finding.kind), finding.series.size(),
-                          finding.shared.op.empty() ? "" : " of ", finding.shared.op, most.key.backend,
+  text.what = fmt::format("{}: {} series{}{}{}, {}", judgedName(finding.kind), finding.series.size(),
+                          finding.shared.op.empty() ? "" : " of ", finding.shared.op, placeText(most.key.backend),
                           changeText(judgement.series[finding.series.front()], most.key.metric));
   const detect::Night &good = timeline.nights[finding.lastGood], &bad = timeline.nights[finding.firstBad];
-  text.since = fmt::format("between {} ({}) and {} ({})", good.date, good.commit.substr(0, 12), bad.date,
-                           bad.commit.substr(0, 12));
-  text.suspect = finding.moved.empty() ? good.commit == bad.commit ? "neither code nor environment changed" : kTheCode
-                                       : fmt::format("the environment: {}", fmt::join(finding.moved, ", "));
+  text.since = fmt::format("between {} and {}", nightText(good), nightText(bad));
+  text.suspect = suspectOf(finding, good, bad);
   for (const uint32_t index : finding.series) {
     const detect::Series& series = history.series[index];
     if (text.series.size() == kSeriesShown) {
       text.series.push_back(fmt::format("and {} more", finding.series.size() - kSeriesShown));
       break;
     }
-    text.series.push_back(fmt::format("{} on {}: {}", series.key.caseId, series.key.backend,
+    text.series.push_back(fmt::format("{}{}: {}", series.key.caseId, placeText(series.key.backend),
                                       changeText(judgement.series[index], series.key.metric)));
   }
+  if (most.key.backend.empty()) return text;
   const bool isTime = most.kind == detect::MetricKind::Time;
   const std::string command = fmt::format("op-harness {} --backend {} --case {}", isTime ? "bench" : "check",
                                           most.key.backend, quoted(most.key.caseId));
@@ -259,6 +272,16 @@ Result<Judged> judgeStore(const Store& store, const detect::Settings& settings) 
   OPKIT_ASSIGN(std::vector<Series> all,
                store.series({.recentNights = settings.recentNights, .fold = true}, environments));
   std::erase_if(all, [](const Series& series) { return series.key.metric == "status"; });
+  return judgeSeries(nights, environments, all, settings);
+}
+
+detect::History historyOf(const std::vector<Night>& nights, const std::vector<Environment>& environments,
+                          const std::vector<Series>& all) {
+  return Joiner(nights, environments, all).joined();
+}
+
+Judged judgeSeries(const std::vector<Night>& nights, const std::vector<Environment>& environments,
+                   const std::vector<Series>& all, const detect::Settings& settings) {
   Joiner joiner(nights, environments, all);
   const detect::History history = joiner.joined();
   const detect::Judgement judgement = detect::judge(history, settings);

@@ -15,14 +15,16 @@ namespace opkit::reports {
 
 /// The suspect of a finding at whose point no part of the environment moved.
 inline constexpr const char* kTheCode = "the code";
+/// ... and whose nights name no commit.
+inline constexpr const char* kUnknownSuspect = "unknown: the nights name no commit";
 
 /// A group of series that moved together, worst first.
 struct JudgedFinding {
   std::string what;     // "worse: 3 series of Softmax on vulkan, executeWall 1.12 times (1.09 to 1.15)"
   std::string since;    // "between 2026-01-03 (a1b2c3) and 2026-01-04 (d4e5f6)"
-  std::string suspect;  // kTheCode, or the part of the environment that moved at the same point
+  std::string suspect;  // kTheCode, kUnknownSuspect, or the part of the environment that moved at the same point
   std::vector<std::string> series;
-  std::string repeat;           // the command that repeats the case that moved most
+  std::string repeat;           // the command that repeats the case that moved most; empty for others' numbers
   std::string compare;          // commands that compare the two builds in turns; empty unless times moved
   std::vector<uint32_t> lines;  // of its series, indices in Judged::lines
   bool worse = false;
@@ -57,7 +59,16 @@ struct Judged {
   std::string summary() const;
 };
 
-/// Judges the newest night of every timeline. Series of status are left out: nights.h compares those.
+/// The detector's form of series: drivers of a device joined, one timeline for each device.
+detect::History historyOf(const std::vector<Night>& nights, const std::vector<Environment>& environments,
+                          const std::vector<Series>& all);
+
+/// Judges the newest night of every timeline. `nights` and `environments` are those to which `all` refers; all series
+/// are judged, whatever their metric.
+Judged judgeSeries(const std::vector<Night>& nights, const std::vector<Environment>& environments,
+                   const std::vector<Series>& all, const detect::Settings& settings = {});
+
+/// The same of a store. Series of status are left out: nights.h compares those.
 Result<Judged> judgeStore(const Store& store, const detect::Settings& settings = {});
 
 }  // namespace opkit::reports

@@ -1,4 +1,4 @@
-// op-report judge: a history of nights, judged.
+// op-report detect: a history of nights, judged.
 #include "reports/testing/results_text.h"
 
 namespace opkit::reports {
@@ -23,23 +23,23 @@ class JudgedTest : public OpReportTest {
                    .text();
     ASSERT_EQ(run("add --history " + history_ + " " + file(lines)), 0);
   }
-  int judge(std::string* said) { return run("judge --history " + history_, said); }
+  int detect(std::string* said) { return run("detect --history " + history_, said); }
 };
 
 TEST_F(JudgedTest, ASlowDownIsFoundWithItsNightsCommitsAndCommands) {
   for (int i = 1; i <= 12; ++i) night(i, 100'000, 0.25, "good12345678");
   std::string said;
-  EXPECT_EQ(judge(&said), 0) << said;
+  EXPECT_EQ(detect(&said), 0) << said;
   EXPECT_NE(said.find("0 new findings (0 worse)"), std::string::npos) << said;
   for (int i = 13; i <= 14; ++i) night(i, 130'000, 0.25, "bad123456789");
-  EXPECT_EQ(judge(&said), 1) << said;
+  EXPECT_EQ(detect(&said), 1) << said;
   EXPECT_NE(said.find("new worse: 2 series of Relu on cpu, executeWall 1.3 times"), std::string::npos) << said;
   EXPECT_NE(said.find("between 2026-01-12 (good12345678) and 2026-01-13 (bad123456789)"), std::string::npos) << said;
   EXPECT_NE(said.find("suspect  the code"), std::string::npos) << said;
   EXPECT_NE(said.find("repeat   op-harness bench --backend cpu --case 'Relu/f32["), std::string::npos) << said;
   EXPECT_NE(said.find("git worktree add ../before good12345678"), std::string::npos) << said;
   night(15, 130'000, 0.25, "bad123456789");
-  EXPECT_EQ(judge(&said), 0) << "it is known since the night before: " << said;
+  EXPECT_EQ(detect(&said), 0) << "it is known since the night before: " << said;
   EXPECT_NE(said.find("0 new findings (0 worse); 12 series: 2 worse"), std::string::npos) << said;
 }
 
@@ -49,17 +49,17 @@ TEST_F(JudgedTest, ADriverThatMovedAtTheSameNightIsTheSuspect) {
     night(i, 100'000, 0.25, "same12345678", "another", " --driver /some/other.json");  // as ./nightly does
   }
   std::string said;
-  EXPECT_EQ(judge(&said), 0) << said;
+  EXPECT_EQ(detect(&said), 0) << said;
   EXPECT_NE(said.find("suspect  the environment: driver"), std::string::npos) << said;
 }
 
 TEST_F(JudgedTest, HalvesOfANightThatDifferAreFalseAlarms) {
   for (int i = 1; i <= 12; ++i) night(i, 100'000, 0.25, "same12345678");
   std::string said;
-  EXPECT_EQ(judge(&said), 0) << said;
+  EXPECT_EQ(detect(&said), 0) << said;
   EXPECT_NE(said.find("A/A: the 7 process runs of tonight in two halves: 0 of "), std::string::npos) << said;
   night(13, 100'000, 0.25, "same12345678", "driver 1", "", 1.5);
-  judge(&said);
+  detect(&said);
   EXPECT_NE(said.find("two halves: 2 of "), std::string::npos) << said;
   EXPECT_NE(said.find("differs  Relu/f32["), std::string::npos) << said;
   EXPECT_NE(said.find("executeWall 1.5"), std::string::npos) << said;
@@ -71,7 +71,7 @@ TEST_F(JudgedTest, HalvesOfANightThatDifferAreFalseAlarms) {
 TEST_F(JudgedTest, AFirstNightOfOneRunIsNoSpecialCase) {
   ASSERT_EQ(run("add --history " + history_ + " " + file(RunText{.id = "0123456789abcdef"}.text())), 0);
   std::string said;
-  EXPECT_EQ(judge(&said), 0) << said;
+  EXPECT_EQ(detect(&said), 0) << said;
   EXPECT_NE(said.find("A/A: no figure has four process runs tonight"), std::string::npos) << said;
   ASSERT_EQ(run("build --history " + history_ + " --output " + folder_ + "/first.html", &said), 0);
   EXPECT_NE(said.find("The first night of this history: nothing to compare with."), std::string::npos) << said;
@@ -81,7 +81,7 @@ TEST_F(JudgedTest, AMarginThatJumpsIsFoundTheNextMorning) {
   for (int i = 1; i <= 3; ++i) night(i, 100'000, 0.125, "good12345678");
   night(4, 100'000, 0.5, "bad123456789");
   std::string said;
-  EXPECT_EQ(judge(&said), 1) << said;
+  EXPECT_EQ(detect(&said), 1) << said;
   EXPECT_NE(said.find("margin 4 times"), std::string::npos) << said;
   EXPECT_NE(said.find("repeat   op-harness check --backend cpu"), std::string::npos) << said;
 }
@@ -116,9 +116,9 @@ TEST_F(JudgedTest, ThePageBeginsWithTheVerdict) {
 TEST_F(JudgedTest, AFirstNightIsJudgedAndBadInputIsOneLine) {
   night(1, 100'000, 0.25, "c");
   std::string said;
-  EXPECT_EQ(judge(&said), 0) << said;
+  EXPECT_EQ(detect(&said), 0) << said;
   EXPECT_NE(said.find("2026-01-01: 0 new findings"), std::string::npos) << said;
-  EXPECT_EQ(run("judge --history /no/such/file", &said), 2);
+  EXPECT_EQ(run("detect --history /no/such/file", &said), 2);
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
 }
 
