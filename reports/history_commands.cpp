@@ -9,6 +9,7 @@
 #include "reports/history/judged.h"
 #include "reports/history/merge.h"
 #include "reports/history/store.h"
+#include "reports/history/vanished.h"
 #include "reports/report_data.h"
 
 namespace opkit::reports {
@@ -106,6 +107,13 @@ Result<int> compare(const Arguments& options) {
   return found.worse() > 0 ? cli::kCheckFailed : cli::kSuccess;
 }
 
+void printVanished(const std::vector<Vanished>& vanished) {
+  constexpr size_t kShown = 20;
+  for (size_t i = 0; i < std::min(vanished.size(), kShown); ++i)
+    fmt::print("vanished {}\n  repeat   {}\n", vanished[i].what(), vanished[i].repeat);
+  if (vanished.size() > kShown) fmt::print("vanished {} more cases\n", vanished.size() - kShown);
+}
+
 Result<int> judge(const Arguments& options) {
   OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
   OPKIT_ASSIGN(const Judged judged, judgeStore(store));
@@ -119,6 +127,8 @@ Result<int> judge(const Arguments& options) {
     if (!finding.compare.empty()) fmt::print("  compare  {}\n", finding.compare);
     failed = failed || (finding.fresh && finding.worse && finding.suspect == kTheCode);
   }
+  OPKIT_ASSIGN(const std::vector<Vanished> vanished, readVanished(store.database()));
+  printVanished(vanished);
   fmt::print("{}\n", judged.halves.summary());
   for (const std::string& alarm : judged.halves.differ) fmt::print("  differs  {}\n", alarm);
   if (judged.better + judged.worse + judged.same + judged.insufficient == 0) {
