@@ -1,22 +1,16 @@
 // op-report: turns op-harness results into one self-contained HTML page, and keeps their history.
-#include <kainjow/mustache.hpp>
-
 #include "engine/base/guard.h"
-#include "engine/model/model.h"
 #include "engine/tools/cli.h"
 #include "engine/tools/plugins.h"
 #include "ops/builtin_ops.h"
 #include "reports/commands.h"
-#include "reports/history/nights.h"
 #include "reports/history/store.h"
-#include "reports/report_data.h"
-#include "reports/report_template.h"
+#include "reports/page.h"
 #include "reports/results/writer.h"
 
 namespace opkit::reports {
 namespace {
 
-constexpr int kBadInput = 2;
 constexpr int kNothingExecuted = 3;
 
 int fail(const std::string& message, int code) {
@@ -56,12 +50,7 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
   Results results;
   OPKIT_TRY(read(options, results));
   PageSources sources;
-  if (!options.history.empty()) {
-    OPKIT_ASSIGN(sources.nights, readNights(options.history));
-    OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
-    OPKIT_ASSIGN(sources.judged, judgeStore(store));
-    OPKIT_ASSIGN(sources.times, readTimeHistory(options.history));
-  }
+  if (!options.history.empty()) OPKIT_TRY(addHistory(options.history, sources));
   if (!options.parts.empty()) {
     OPKIT_ASSIGN(sources.parts, readNightParts(options.parts, utcNow().substr(0, 10)));
   }
@@ -73,11 +62,7 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
   if (executedCases(results) == 0)
     return fail(fmt::format("{} recorded cases, none of them executed: nothing to report", results.cases.size()),
                 kNothingExecuted);
-  kainjow::mustache::mustache page{std::string(kReportTemplate)};
-  if (!page.is_valid()) return fail(page.error_message(), kBadInput);
-  const std::string html = page.render(reportData(results, sources));
-  const Status written = writeFile(output, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
-  if (!written.isOk()) return fail(written.message(), kBadInput);
+  OPKIT_TRY(writePage(results, sources, output));
   const Headlines headlines = headlinesOf(results, sources.nightsOrNull(), sources.judgedOrNull());
   fmt::print("{}: {} cases\n{}\n{}\n{}\n", output, results.cases.size(), headlines.verdict, headlines.changes,
              headlines.share);
@@ -113,6 +98,7 @@ int run(int argc, char** argv) {
   cli::Plugins plugins(ops::builtinOps(), ops::builtinOnnxRules());
   addOpsCommand(app, context, plugins);
   addOnnxCommand(app, context, plugins);
+  addDemoCommand(app, context);
   plugins.add(app);
   return cli::runProgram(app, argc, argv, [&]() -> Result<int> {
     OPKIT_TRY(plugins.load());
