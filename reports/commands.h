@@ -22,5 +22,6 @@ void addDeviceCommand(CLI::App& app, CommandContext& context);
 /// The operators and rules of `plugins` are those of the pages; it must outlive the app.
 void addOpsCommand(CLI::App& app, CommandContext& context, const cli::Plugins& plugins);
 void addOnnxCommand(CLI::App& app, CommandContext& context, const cli::Plugins& plugins);
+void addDemoCommand(CLI::App& app, CommandContext& context);
 
 }  // namespace opkit::reports

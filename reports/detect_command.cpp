@@ -6,6 +6,7 @@
 #include "reports/history/foreign_series.h"
 #include "reports/history/judged.h"
 #include "reports/history/store.h"
+#include "reports/history/vanished.h"
 
 namespace opkit::reports {
 namespace {
@@ -27,6 +28,13 @@ void printFindings(const Judged& judged) {
   }
 }
 
+void printVanished(const std::vector<Vanished>& vanished) {
+  constexpr size_t kShown = 20;
+  for (size_t i = 0; i < std::min(vanished.size(), kShown); ++i)
+    fmt::print("vanished {}\n  repeat   {}\n", vanished[i].what(), vanished[i].repeat);
+  if (vanished.size() > kShown) fmt::print("vanished {} more cases\n", vanished.size() - kShown);
+}
+
 /// The exit code of a judged history.
 int codeOf(const Judged& judged, const std::string& name) {
   if (judged.better + judged.worse + judged.same + judged.insufficient == 0) {
@@ -43,6 +51,8 @@ Result<int> detectHistory(const std::string& history) {
   OPKIT_ASSIGN(const Store store, Store::open(history, Database::Mode::Read));
   OPKIT_ASSIGN(const Judged judged, judgeStore(store));
   printFindings(judged);
+  OPKIT_ASSIGN(const std::vector<Vanished> vanished, readVanished(store.database()));
+  printVanished(vanished);
   fmt::print("{}\n", judged.halves.summary());
   for (const std::string& alarm : judged.halves.differ) fmt::print("  differs  {}\n", alarm);
   return codeOf(judged, history);

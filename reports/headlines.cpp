@@ -40,9 +40,10 @@ std::string changesOf(const Nights* nights, const Judged* judged) {
   if (nights->rows.size() < 2) return "The first night of this history: nothing to compare with.";
   const NightRow& before = nights->rows[1];
   const auto worse = std::ranges::count_if(nights->changes, &StatusChange::worse);
-  std::string text =
-      fmt::format("Since {} ({}): {} changed status ({} for the worse); {}.", before.name, before.commit.substr(0, 12),
-                  plural(nights->changes.size(), "case"), worse, judged->summary());
+  const std::string gone = vanishedSummary(nights->vanished);
+  std::string text = fmt::format("Since {} ({}): {} changed status ({} for the worse){}{}; {}.", before.name,
+                                 before.commit.substr(0, 12), plural(nights->changes.size(), "case"), worse,
+                                 gone.empty() ? "" : ", ", gone, judged->summary());
   for (const JudgedFinding& finding : judged->findings)
     if (finding.fresh && finding.worse) return text + " First: " + finding.what + ".";
   return text;

@@ -1,11 +1,9 @@
 // op-report: turns op-harness results into one self-contained HTML page, and keeps their history.
 #include "engine/base/guard.h"
-#include "engine/model/model.h"
 #include "engine/tools/cli.h"
 #include "engine/tools/plugins.h"
 #include "ops/builtin_ops.h"
 #include "reports/commands.h"
-#include "reports/history/nights.h"
 #include "reports/history/store.h"
 #include "reports/page/page_data.h"
 #include "reports/page/page_html.h"
@@ -49,28 +47,13 @@ Status read(const BuildArguments& options, Results& results) {
   return Status::ok();
 }
 
-std::map<std::string, OperatorNote> notesOf(const OpRegistry& registry) {
-  std::map<std::string, OperatorNote> notes;
-  for (const OpDef* def : registry.all())
-    notes[def->type] = {def->summary, def->folder.empty() ? "" : fmt::format("ops/{0}/{0}.md", def->folder)};
-  return notes;
-}
-
-Status writeText(const std::string& path, const std::string& text) {
-  return writeFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-}
-
 Result<int> build(const BuildArguments& options, const cli::Plugins& plugins) {
   const std::string& output = options.output;
   Results results;
   OPKIT_TRY(read(options, results));
   PageSources sources;
   sources.notes = notesOf(plugins.registry());
-  if (!options.history.empty()) {
-    OPKIT_ASSIGN(sources.nights, readNights(options.history));
-    OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
-    OPKIT_ASSIGN(sources.judged, judgeStore(store));
-  }
+  if (!options.history.empty()) OPKIT_TRY(addHistory(options.history, sources));
   if (!options.parts.empty()) {
     OPKIT_ASSIGN(sources.parts, readNightParts(options.parts, utcNow().substr(0, 10)));
   }
@@ -82,8 +65,7 @@ Result<int> build(const BuildArguments& options, const cli::Plugins& plugins) {
   if (executedCases(results) == 0)
     return fail(fmt::format("{} recorded cases, none of them executed: nothing to report", results.cases.size()),
                 kNothingExecuted);
-  OPKIT_ASSIGN(const std::string html, pageHtml(results, sources));
-  OPKIT_TRY(writeText(output, html));
+  OPKIT_TRY(writePage(results, sources, output));
   if (!options.data.empty()) OPKIT_TRY(writeText(options.data, dataText(results, sources)));
   const Headlines headlines = headlinesOf(results, sources.nightsOrNull(), sources.judgedOrNull());
   fmt::print("{}: {} cases\n{}\n{}\n{}\n", output, results.cases.size(), headlines.verdict, headlines.changes,
@@ -123,6 +105,7 @@ int run(int argc, char** argv) {
   cli::Plugins plugins(ops::builtinOps(), ops::builtinOnnxRules());
   addOpsCommand(app, context, plugins);
   addOnnxCommand(app, context, plugins);
+  addDemoCommand(app, context);
   plugins.add(app);
   return cli::runProgram(app, argc, argv, [&]() -> Result<int> {
     OPKIT_TRY(plugins.load());

@@ -19,6 +19,8 @@ using kainjow::mustache::data;
 using kainjow::mustache::list;
 using kainjow::mustache::object;
 
+constexpr size_t kVanishedShown = 50;
+
 data flag(bool value) { return data(value); }
 
 /// "30 of 30"; "32, 2 of them unplanned"; "30" without a plan.
@@ -432,6 +434,24 @@ data verdictOf(const Judged* judged) {
       {"any", flag(any)}, {"findings", data(findings)}, {"halves", judged->halves.summary()}, {"alarms", data(alarms)}};
 }
 
+data vanishedOf(const std::vector<Vanished>& vanished) {
+  list rows;
+  for (size_t i = 0; i < std::min(vanished.size(), kVanishedShown); ++i) {
+    const Vanished& one = vanished[i];
+    rows.push_back(object{{"kind", one.kind},
+                          {"id", one.caseId},
+                          {"backend", one.backend},
+                          {"options", one.options},
+                          {"last", one.lastNight},
+                          {"measured", fmt::format("{} of {}", one.measured, one.compared)},
+                          {"repeat", one.repeat}});
+  }
+  const bool any = !rows.empty(), more = rows.size() < vanished.size();
+  return object{{"any", flag(any)},
+                {"rows", data(rows)},
+                {"more", more ? data(std::to_string(vanished.size() - rows.size())) : data(false)}};
+}
+
 data historyOf(const Nights* nights) {
   if (!nights) return data(false);
   list rows, changes;
@@ -442,6 +462,8 @@ data historyOf(const Nights* nights) {
                           {"runs", std::to_string(night.runs)},
                           {"recorded", std::to_string(night.recorded)},
                           {"failed", std::to_string(night.failed)},
+                          {"end", night.end()},
+                          {"cut", flag(night.cut > 0)},
                           {"bad", flag(night.failed > 0)}});
   for (const StatusChange& change : nights->changes)
     changes.push_back(object{{"id", change.caseId},
@@ -453,7 +475,10 @@ data historyOf(const Nights* nights) {
                              {"repro", change.repro},
                              {"worse", flag(change.worse)}});
   const bool any = !changes.empty();
-  return object{{"nights", data(rows)}, {"changes", data(changes)}, {"any", flag(any)}};
+  return object{{"nights", data(rows)},
+                {"changes", data(changes)},
+                {"any", flag(any)},
+                {"vanished", vanishedOf(nights->vanished)}};
 }
 
 }  // namespace

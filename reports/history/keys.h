@@ -7,6 +7,9 @@
 
 namespace opkit::reports {
 
+/// Condition of SQL on the columns of `run`: the run lacks its end or lines that it planned.
+inline constexpr const char* kRunIsCut = "(outcome <> 'complete' OR written < ifnull(planned, 0))";
+
 /// Column `hash` of table `item`: equal for equal items, and small, since an index holds it.
 int64_t itemHash(const std::string& kind, const std::string& caseId);
 

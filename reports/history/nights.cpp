@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "reports/history/keys.h"
 #include "reports/history/store.h"
 
 namespace opkit::reports {
@@ -56,6 +57,12 @@ Status addChanges(const Database& database, int64_t before, int64_t after, Night
 
 }  // namespace
 
+std::string NightRow::end() const {
+  if (cut == 0) return "complete";
+  return fmt::format("cut off: {} of {} run{} did not reach {} end", cut, runs, runs == 1 ? "" : "s",
+                     cut == 1 ? "its" : "their");
+}
+
 Result<Nights> readNights(const std::string& path) {
   OPKIT_ASSIGN(const Store store, Store::open(path, Database::Mode::Read));
   const Database& database = store.database();
@@ -66,10 +73,11 @@ Result<Nights> readNights(const std::string& path) {
           "(SELECT ifnull(sum(written), 0) FROM run WHERE night = night.id), "
           "(SELECT count(*) FROM run CROSS JOIN seen ON seen.run = run.id JOIN outcome USING (subject, variant) WHERE "
           "run.night = night.id AND conclusion IN (SELECT id FROM conclusion WHERE status IN ('fail', 'crash', 'hang', "
-          "'fallback', 'mistrusted', 'unexpected'))) "
+          "'fallback', 'mistrusted', 'unexpected'))), "
+          "(SELECT count(*) FROM run WHERE night = night.id AND {}) "
           "FROM (SELECT night.*, min(run.at) AS at FROM night JOIN run ON run.night = night.id GROUP BY night.id) "
           "AS night ORDER BY at DESC, name DESC, commit_id DESC, dirty DESC LIMIT {}",
-          kRows)));
+          kRunIsCut, kRows)));
   Nights nights;
   std::vector<int64_t> ids;
   while (true) {
@@ -77,9 +85,11 @@ Result<Nights> readNights(const std::string& path) {
     if (!more) break;
     ids.push_back(rows.integer(0));
     nights.rows.push_back({rows.text(1), rows.text(2), rows.integer(3) != 0, static_cast<size_t>(rows.integer(4)),
-                           static_cast<size_t>(rows.integer(5)), static_cast<size_t>(rows.integer(6))});
+                           static_cast<size_t>(rows.integer(5)), static_cast<size_t>(rows.integer(6)),
+                           static_cast<size_t>(rows.integer(7))});
   }
   if (ids.size() > 1) OPKIT_TRY(addChanges(database, ids[1], ids[0], nights));
+  OPKIT_ASSIGN(nights.vanished, readVanished(database));
   return nights;
 }
 

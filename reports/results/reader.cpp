@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -56,9 +57,17 @@ class Reader {
     if (facts.run.empty()) facts.run = fmt::format("unnamed-{:016x}", XXH3_64bits(text.data(), text.size()));
     Run& run = results_.runs.emplace_back();
     run.facts = std::move(facts);
+    if (run.facts.tool == kDemonstrationTool) warnOfDemonstration();
     run.night = night_;
     plan(run, run.facts.planned);
     return run;
+  }
+
+  void warnOfDemonstration() {
+    const std::string text =
+        "DEMONSTRATION: op-report demo drew these figures from recorded noise; nothing was measured, no device ran";
+    std::vector<std::string>& all = results_.warnings;
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.insert(all.begin(), text);
   }
 
   static void end(const SummaryRecord& summary, Run& run) {

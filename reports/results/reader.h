@@ -36,7 +36,7 @@ struct Results {
   std::vector<Run> runs;
   size_t plannedRuns = 0;             // planned for the files, if their writer said so
   Shards shards;                      // of files that are parts of a night
-  std::vector<std::string> warnings;  // of lines that were left out
+  std::vector<std::string> warnings;  // of runs that measured nothing and of lines that were left out
   std::vector<DeviceRecord> devices;
   std::vector<CaseRecord> cases;
   std::vector<MutantRecord> mutants;

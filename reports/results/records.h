@@ -17,6 +17,9 @@ namespace opkit::reports {
 inline constexpr int kSchema = 3;        // that is written
 inline constexpr int kOldestSchema = 1;  // that is read
 
+/// RunRecord::tool of runs that measured nothing: their figures were drawn.
+inline constexpr const char* kDemonstrationTool = "op-report demo";
+
 /// Whether a line must have a field.
 enum class Presence {
   Required,  // a line without it is refused

@@ -41,16 +41,17 @@ bool ResultWriter::append(T& record) {
   record.run = run_;
   const Status written = file_->append(toLine(record));
   if (!written.isOk())
-    status_ = Status::invalidArgument("--json: {}; {} cases are recorded in it", written.message(), summary_.lines);
+    status_ =
+        Status::invalidArgument("{}: {}; {} cases are recorded in it", source_, written.message(), summary_.lines);
   return written.isOk();
 }
 
 Status ResultWriter::open(const std::string& path, RunRecord run) {
   auto opened = LineFile::open(path);
-  if (!opened) return opened.error().withContext("--json");
+  if (!opened) return opened.error().withContext(source_);
   file_.emplace(*std::move(opened));
-  run_ = newRunId();
-  run.started = utcNow();
+  run_ = run.run.empty() ? newRunId() : run.run;
+  if (run.started.empty()) run.started = utcNow();
   append(run);
   return status_;
 }
@@ -86,9 +87,9 @@ void ResultWriter::write(MutantRecord record) {
 Status ResultWriter::close(const std::string& outcome) {
   if (!file_) return status_;
   summary_.outcome = outcome;
-  summary_.ended = utcNow();
+  if (summary_.ended.empty()) summary_.ended = utcNow();
   append(summary_);
-  if (status_.isOk()) status_ = file_->close().withContext("--json");
+  if (status_.isOk()) status_ = file_->close().withContext(source_);
   return status_;
 }
 

@@ -17,12 +17,13 @@ std::string utcNow();
 /// thread.
 class ResultWriter {
  public:
-  ResultWriter() = default;
+  /// `source`: the option or command that names the file, for messages.
+  explicit ResultWriter(std::string source = "--json") : source_(std::move(source)) {}
   ResultWriter(const ResultWriter&) = delete;
   ResultWriter& operator=(const ResultWriter&) = delete;
 
-  /// Opens for appending and writes the run line, with a new id and the time. InvalidArgument names a path that cannot
-  /// be written.
+  /// Opens for appending and writes the run line, with a new id and the time unless `run` has them. InvalidArgument
+  /// names a path that cannot be written.
   Status open(const std::string& path, RunRecord run);
   bool isOpen() const { return file_.has_value(); }
   void write(PlanRecord record);
@@ -31,8 +32,8 @@ class ResultWriter {
   void write(MutantRecord record);
   /// Further fields of the closing line.
   SummaryRecord& summary() { return summary_; }
-  /// Writes the closing line: counts of all lines and the outcome. Without it a reader knows that the run is
-  /// incomplete. Returns status().
+  /// Writes the closing line: counts of all lines, the outcome and, unless the summary has it, the time. Without it a
+  /// reader knows that the run is incomplete. Returns status().
   Status close(const std::string& outcome);
   const Status& status() const { return status_; }
 
@@ -42,6 +43,7 @@ class ResultWriter {
   /// Writes the fields that the case shares with others, unless they stand in the file.
   void takeCommon(CaseRecord& record);
 
+  std::string source_;
   std::optional<LineFile> file_;
   Status status_;
   std::string run_;                        // its id, which every line carries

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <sstream>
 
+#include "reports/recorded_noise.h"
 #include "reports/results/reader.h"
 
 namespace opkit::reports::detect {
@@ -53,17 +55,28 @@ Result<Recorded> parseLine(const std::string& line) {
 Status readCsv(const std::string& path, std::vector<Recorded>& recorded) {
   std::ifstream file(path);
   if (!file) return Status::invalidArgument("{}: cannot be read; expected a CSV file of series", path);
+  return readRecordedCsv(file, path, recorded);
+}
+
+}  // namespace
+
+Status readRecordedCsv(std::istream& stream, const std::string& name, std::vector<Recorded>& recorded) {
   std::string line;
-  for (size_t number = 1; std::getline(file, line); ++number) {
+  for (size_t number = 1; std::getline(stream, line); ++number) {
     if (line.empty() || line[0] == '#') continue;
     Result<Recorded> series = parseLine(line);
-    if (!series) return series.error().withContext(fmt::format("{}:{}", path, number));
+    if (!series) return series.error().withContext(fmt::format("{}:{}", name, number));
     recorded.push_back(std::move(*series));
   }
   return Status::ok();
 }
 
-}  // namespace
+Result<std::vector<Recorded>> builtInNoise() {
+  std::istringstream stream{std::string(kRecordedNoise)};
+  std::vector<Recorded> recorded;
+  OPKIT_TRY(readRecordedCsv(stream, "recorded.csv", recorded));
+  return recorded;
+}
 
 Status readRecorded(const std::string& path, std::vector<Recorded>& recorded) {
   return path.ends_with(".csv") ? readCsv(path, recorded) : readJsonLines(path, recorded);
