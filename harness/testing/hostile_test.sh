@@ -66,6 +66,7 @@ row[op-harness backend]='%cpu --json @/verdicts.json'
 row[op-report build]="%$scratch/results.jsonl --output @/index.html"
 row[op-report add]="%$scratch/results.jsonl --history @/history.sqlite"
 row[op-report history]="--history $scratch/history.sqlite"
+row[op-report show]="%Relu $scratch/results.jsonl --history $scratch/history.sqlite"
 row[op-report judge]="--history $scratch/history.sqlite"
 row[op-report merge]="%$scratch/results.jsonl -o @/results.jsonl"
 row[op-report ops]="%$scratch/results.jsonl --output @/ops.md"

@@ -68,16 +68,29 @@ class Joiner {
       }
       measured.index = static_cast<uint32_t>(history.timelines.size());
       history.timelines.push_back(std::move(timeline));
+      measured_.push_back(&measured);
     }
     for (auto& [key, parts] : parts_) {
       history.series.push_back(join(parts));
       alike_.push_back(parts.front()->alike);
+      options_.push_back(parts.front()->key.options);
     }
     return history;
   }
 
   /// Of each joined series, the number of series for which it stands.
   const std::vector<size_t>& alike() const { return alike_; }
+
+  /// The change of a joined series.
+  JudgedChange changeOf(const detect::History& history, size_t index, const detect::Change& change) const {
+    const detect::Series& series = history.series[index];
+    const detect::SeriesKey& key = series.key;
+    JudgedChange judged{key.caseId, key.backend, key.provider, options_[index], key.metric, 0, ""};
+    for (const auto& [night, position] : measured_[series.timeline]->position)
+      if (position == change.firstBad) judged.night = night;
+    judged.what = fmt::format("{:.3g} times as long ({:.3g} to {:.3g})", change.ratio, change.low, change.high);
+    return judged;
+  }
 
  private:
   using TimelineKey = std::pair<Place, std::string>;  // a driver only where a night has several
@@ -126,6 +139,8 @@ class Joiner {
   const std::vector<Environment>& environments_;
   const std::set<Place> several_;
   std::vector<size_t> alike_;
+  std::vector<std::string> options_;       // of joined series
+  std::vector<const Measured*> measured_;  // by timeline
   std::map<TimelineKey, Measured> timelines_;
   std::map<std::tuple<TimelineKey, std::string, std::string, std::string, std::string>, std::vector<const Series*>>
       parts_;
@@ -223,6 +238,9 @@ Result<Judged> judgeStore(const Store& store, const detect::Settings& settings) 
   judged.worse = countOf(detect::Verdict::Worse);
   judged.same = countOf(detect::Verdict::Same);
   judged.insufficient = countOf(detect::Verdict::InsufficientData);
+  for (size_t i = 0; i < judgement.series.size(); ++i)
+    if (const auto& change = judgement.series[i].change; change && history.series[i].kind == detect::MetricKind::Time)
+      judged.changes.push_back(joiner.changeOf(history, i, *change));
   for (const detect::Finding& finding : judgement.findings)
     judged.findings.push_back(describe(finding, history, judgement));
   std::stable_sort(judged.findings.begin(), judged.findings.end(), [](const JudgedFinding& a, const JudgedFinding& b) {

@@ -28,10 +28,18 @@ struct JudgedFinding {
   bool fresh = false;  // not found the night before
 };
 
+/// A time that moved.
+struct JudgedChange {
+  std::string caseId, backend, provider, options, metric;
+  size_t night = 0;  // the first one at the new level: index into Store::nights()
+  std::string what;  // "1.12 times as long (1.09 to 1.15)"
+};
+
 struct Judged {
   size_t better = 0, worse = 0, same = 0, insufficient = 0;  // series
   std::string night;                                         // the newest
   std::vector<JudgedFinding> findings;
+  std::vector<JudgedChange> changes;
   Halves halves;
 
   /// "2 findings are new (1 worse); 1204 series: 3 worse, 1 better, 1100 same, 100 with insufficient data"
