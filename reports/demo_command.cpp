@@ -2,10 +2,10 @@
 
 #include "engine/base/child_process.h"
 #include "engine/base/interrupt.h"
+#include "ops/builtin_ops.h"
 #include "reports/commands.h"
 #include "reports/demo/demo_nights.h"
 #include "reports/demo/planted.h"
-#include "ops/builtin_ops.h"
 #include "reports/page/page_html.h"
 
 namespace opkit::reports {
@@ -54,7 +54,7 @@ class DemoFolder {
 Status writeDemoPage(const std::string& folder) {
   Results results;
   PageSources sources;
-  sources.notes = notesOf(ops::builtinOps());
+  sources.notes = operatorNotes(ops::builtinOps());
   OPKIT_TRY(readResults(folder + "/results.jsonl", results));
   OPKIT_TRY(addHistory(folder + "/history.sqlite", sources));
   return writePage(results, sources, folder + "/index.html");

@@ -36,23 +36,11 @@ struct BuildArguments {
   std::string history, output, data, parts, peers;
 };
 
-/// The results of the files, else of the newest night of the history.
-Status read(const BuildArguments& options, Results& results) {
-  if (options.history.empty() && options.files.empty())
-    return Status::invalidArgument("build: expected result files, --history, or both; got neither");
-  for (const std::string& file : options.files) OPKIT_TRY(readResults(file, results));
-  if (!options.files.empty()) return Status::ok();
-  OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
-  OPKIT_ASSIGN(results, store.newest());
-  return Status::ok();
-}
-
 Result<int> build(const BuildArguments& options, const cli::Plugins& plugins) {
   const std::string& output = options.output;
-  Results results;
-  OPKIT_TRY(read(options, results));
+  OPKIT_ASSIGN(const Results results, readSources("build", options.files, options.history));
   PageSources sources;
-  sources.notes = notesOf(plugins.registry());
+  sources.notes = operatorNotes(plugins.registry());
   if (!options.history.empty()) OPKIT_TRY(addHistory(options.history, sources));
   if (!options.parts.empty()) {
     OPKIT_ASSIGN(sources.parts, readNightParts(options.parts, utcNow().substr(0, 10)));
@@ -102,6 +90,7 @@ int run(int argc, char** argv) {
   addMergeCommand(app, context);
   addCompareCommand(app, context);
   addDeviceCommand(app, context);
+  addShowCommand(app, context);
   cli::Plugins plugins(ops::builtinOps(), ops::builtinOnnxRules());
   addOpsCommand(app, context, plugins);
   addOnnxCommand(app, context, plugins);

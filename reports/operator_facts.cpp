@@ -93,6 +93,7 @@ TimeFacts timeFacts(const Cases& runs, const TimeHistory* history) {
                   middle.provider,
                   middle.kernel,
                   middle.status,
+                  middle.reason,
                   median("create"),
                   median("resizeCold"),
                   median("resizeWarm"),

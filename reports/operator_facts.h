@@ -37,6 +37,7 @@ struct Quartiles {
 struct TimeFacts {
   std::string id, backend, provider, kernel;
   CaseStatus status = CaseStatus::Pass;
+  std::string reason;  // of a case that was not timed
   double create, resizeCold, resizeWarm, executeWall, executeDevice;
   double flops, bytes, roofline;     // of one execution; share of the roof; NaN if not recorded
   std::vector<double> runs;          // least execute time of each process run, by the device's clock, else the host's

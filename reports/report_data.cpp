@@ -9,6 +9,7 @@
 #include "reports/causes.h"
 #include "reports/conformance_data.h"
 #include "reports/device_page.h"
+#include "reports/operator_facts.h"
 #include "reports/sparkline.h"
 #include "reports/tally.h"
 
@@ -110,7 +111,7 @@ struct MatrixCell {
   void add(const CaseRecord& record) {
     tally.add(record.status);
     const double margin = record.accuracy ? record.accuracy->margin : 0;
-    if (margin <= worstMargin) return;
+    if (!isWorse(margin, worstMargin)) return;
     worstMargin = margin;
     worstId = record.id;
   }

@@ -30,7 +30,7 @@ Status addHistory(const std::string& path, PageSources& sources) {
   return Status::ok();
 }
 
-std::map<std::string, OperatorNote> notesOf(const OpRegistry& registry) {
+std::map<std::string, OperatorNote> operatorNotes(const OpRegistry& registry) {
   std::map<std::string, OperatorNote> notes;
   for (const OpDef* def : registry.all())
     notes[def->type] = {def->summary, def->folder.empty() ? "" : fmt::format("ops/{0}/{0}.md", def->folder)};

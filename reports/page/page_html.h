@@ -14,9 +14,10 @@ namespace opkit::reports {
 Status addHistory(const std::string& path, PageSources& sources);
 
 /// The summaries of operators and their pages below ops/.
-std::map<std::string, OperatorNote> notesOf(const OpRegistry& registry);
+std::map<std::string, OperatorNote> operatorNotes(const OpRegistry& registry);
 
-/// The template with the data of reportData, and pageData compressed for its scripts. Internal if the template is wrong.
+/// The template with the data of reportData, and pageData compressed for its scripts. Internal if the template is
+/// wrong.
 Result<std::string> pageHtml(const Results& results, const PageSources& sources);
 
 /// Writes the page. InvalidArgument if the file cannot be written.
