@@ -7,6 +7,7 @@
 #include "reports/history/judged.h"
 #include "reports/history/store.h"
 #include "reports/history/vanished.h"
+#include "reports/page/page_html.h"
 
 namespace opkit::reports {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 struct DetectArguments {
   std::string history;
   std::vector<std::string> series;
+  std::string output;
   bool higherIsBetter = false, lowerIsBetter = false;  // at most one
 };
 
@@ -71,6 +73,17 @@ std::string textOf(const detect::ShuffledAlarms& alarms) {
       static_cast<double>(alarms.found) / static_cast<double>(alarms.drawn), alarms.series);
 }
 
+/// The page of other programs' numbers: findings and series.
+Status writeForeignPage(const Judged& judged, const std::vector<std::string>& facts, const std::string& path) {
+  const bool isWorse = std::ranges::any_of(
+      judged.findings, [](const JudgedFinding& finding) { return finding.fresh && finding.worse; });
+  PageSources sources;
+  sources.headlines = Headlines{fmt::format("{}: {}.", judged.night, judged.summary()), facts.front() + ".",
+                                facts.back() + ".", !isWorse};
+  sources.judged = judged;
+  return writePage({}, sources, path);
+}
+
 Result<int> detectSeries(const DetectArguments& options) {
   OPKIT_ASSIGN(const ForeignSeries foreign, readForeignSeries(options.series, options.higherIsBetter));
   for (const std::string& note : foreign.notes) fmt::print(stderr, "op-report: note: {}\n", note);
@@ -78,10 +91,11 @@ Result<int> detectSeries(const DetectArguments& options) {
   if (foreign.series.empty()) return codeOf({}, first);
   const Judged judged = judgeSeries(foreign.nights, foreign.environments, foreign.series);
   printFindings(judged);
-  fmt::print("{}\n", compareHalvesOfNights(foreign.nights, foreign.series).summary());
-  const detect::Settings settings;
-  fmt::print("{}\n",
-             textOf(detect::shuffledAlarms(historyOf(foreign.nights, foreign.environments, foreign.series), settings)));
+  const std::vector<std::string> facts = {
+      compareHalvesOfNights(foreign.nights, foreign.series).summary(),
+      textOf(detect::shuffledAlarms(historyOf(foreign.nights, foreign.environments, foreign.series), {}))};
+  for (const std::string& fact : facts) fmt::print("{}\n", fact);
+  if (!options.output.empty()) OPKIT_TRY(writeForeignPage(judged, facts, options.output));
   return codeOf(judged, first);
 }
 
@@ -103,6 +117,9 @@ CLI::App* addUnderName(const char* name, CLI::App& app, CommandContext& context)
               "Judge numbers of other programs: JSON of Google Benchmark or hyperfine, a file for each night, or "
               "CSV with the columns name,run,value")
           ->excludes(history);
+  command->add_option("--output", options->output, "Also write the findings and series of --series as one HTML page")
+      ->needs(series)
+      ->check(cli::outputFile());
   CLI::Option* higher =
       command->add_flag("--higher-is-better", options->higherIsBetter, "The numbers are rates")->needs(series);
   command->add_flag("--lower-is-better", options->lowerIsBetter, "The numbers are times or sizes (the default)")

@@ -531,7 +531,8 @@ std::string formatNs(double ns) {
 object reportData(const Results& results, const PageSources& sources) {
   const Nights* const nights = sources.nightsOrNull();
   const Judged* const judged = sources.judgedOrNull();
-  return object{{"headlines", headlineData(results, headlinesOf(results, nights, judged))},
+  return object{{"headlines", headlineData(results, sources.headlines ? *sources.headlines : headlinesOf(results, nights, judged))},
+                {"foreign", flag(sources.headlines.has_value())},
                 {"runs", runFacts(results)},
                 {"verdict", verdictOf(judged)},
                 {"history", historyOf(nights)},

@@ -29,6 +29,7 @@ struct PageSources {
   std::optional<NightParts> parts;            // of the full night
   std::optional<PeerTimes> peers;             // the last comparison with ONNX Runtime
   std::map<std::string, OperatorNote> notes;  // by operator
+  std::optional<Headlines> headlines;         // of numbers of other programs, which are no results
 
   const Nights* nightsOrNull() const { return nights ? &*nights : nullptr; }
   const Judged* judgedOrNull() const { return judged ? &*judged : nullptr; }

@@ -141,12 +141,14 @@ TEST_F(ReportTest, MarkupInNamesStaysText) {
   EXPECT_EQ(contents(page_).find("<script>alert"), std::string::npos);
 }
 
-TEST(Sparkline, ShowsTheNightsFromZero) {
+TEST(Sparkline, ShowsATenthMore) {
   EXPECT_EQ(sparkline(std::vector<double>{1e6}), "");
   EXPECT_EQ(sparkline(std::vector<double>{1e6, NAN}), "");
   const std::string line = sparkline(std::vector<double>{4e6, NAN, 2e6});
   EXPECT_NE(line.find("2 nights: first 4 ms, least 2 ms, last 2 ms"), std::string::npos) << line;
-  EXPECT_NE(line.find("points=\"3.0,3.0 137.0,14.0\""), std::string::npos) << line;
+  EXPECT_NE(line.find("points=\"3.0,3.0 137.0,25.0\""), std::string::npos) << line;
+  // From 75 to 100: 90 is 15 of 25.
+  EXPECT_NE(sparkline(std::vector<double>{100, 90}).find("points=\"3.0,3.0 137.0,11.8\""), std::string::npos);
   EXPECT_NE(sparkline(std::vector<double>(1000, 5)).find("90 nights"), std::string::npos);
   EXPECT_NE(sparkline(std::vector<double>{0, 0}).find("points=\"3.0,25.0 137.0,25.0\""), std::string::npos);
 }

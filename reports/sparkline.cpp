@@ -23,12 +23,14 @@ std::string sparkline(std::span<const double> times) {
   std::vector<double> known;
   std::ranges::copy_if(times, std::back_inserter(known), [](double v) { return std::isfinite(v); });
   if (known.size() < 2) return "";
-  const double most = std::ranges::max(known), step = (kWidth - 2 * kMargin) / static_cast<double>(times.size() - 1);
+  // From three quarters of the largest value up, so that a tenth more is seen, or from the least.
+  const double most = std::ranges::max(known), low = std::min(std::ranges::min(known), 0.75 * most);
+  const double step = (kWidth - 2 * kMargin) / static_cast<double>(times.size() - 1);
   std::string points, dot;
   for (size_t i = 0; i < times.size(); ++i) {
     if (!std::isfinite(times[i])) continue;
     const double x = kMargin + step * static_cast<double>(i);
-    const double y = kHeight - kMargin - (most > 0 ? times[i] / most : 0) * (kHeight - 2 * kMargin);
+    const double y = kHeight - kMargin - (most > low ? (times[i] - low) / (most - low) : 0) * (kHeight - 2 * kMargin);
     points += fmt::format("{:.1f},{:.1f} ", x, y);
     dot = fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="2.5"/>)", x, y);
   }

@@ -13,7 +13,7 @@ constexpr Planted kPlanted[] = {
     {Change::SlowKernel, "a slow kernel", 1, "Softmax", "vulkan", "execute times are 12 % longer",
      "first table, row \"new worse ... of Softmax on vulkan\": the code is the suspect, with commands to repeat it and "
      "to "
-     "compare the builds; op-report judge exits with 1"},
+     "compare the builds; op-report detect exits with 1"},
     {Change::LostDigit, "a lost digit", 6, "LayerNormalization", "cpu",
      "errors are 8 times as large, still in the bound",
      "first table, row \"worse ... of LayerNormalization on cpu, nmse\"; operators, LayerNormalization: its share of "

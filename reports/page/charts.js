@@ -5,7 +5,7 @@ function time(ns) {
   for (const [scale, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]]) if (ns >= scale) return `${number(ns / scale)} ${unit}`;
   return `${number(ns)} ns`;
 }
-const isTime = metric => /^(execute|resize|create)/.test(metric);
+const isTime = metric => /^(execute|resize|create|time$)/.test(metric);
 const shown = (metric, value) => isTime(metric) ? time(value) : metric === "margin" ? `${number(100 * value)} %` : number(value);
 
 /* Values at their slots. */
@@ -20,10 +20,12 @@ function polyline(line, width, height) {
   const label = summary(line);
   const picture = make("svg", { class: "spark", role: "img", "aria-label": label, width, height, viewBox: `0 0 ${width} ${height}` });
   if (points.length < 2) return picture;
-  const from = points[0][0], span = Math.max(1, points.at(-1)[0] - from), most = Math.max(...points.map(point => point[1])) || 1;
-  const place = ([slot, value]) => [3 + (width - 6) * (slot - from) / span, height - 3 - (height - 6) * value / most];
+  const from = points[0][0], span = Math.max(1, points.at(-1)[0] - from), values = points.map(point => point[1]), most = Math.max(...values);
+  // From three quarters of the largest value up, so that a tenth more is seen, or from the least.
+  const low = Math.min(...values, .75 * most), range = most - low || 1;
+  const place = ([slot, value]) => [3 + (width - 6) * (slot - from) / span, height - 3 - (height - 6) * (value - low) / range];
   if (line.change && line.change.bad >= from) {
-    const x = place([line.change.bad - .5, 0])[0];
+    const x = place([line.change.bad - .5, low])[0];
     picture.append(make("line", { class: line.verdict, x1: x, x2: x, y1: 0, y2: height }));
   }
   picture.append(make("polyline", { points: points.map(point => place(point).map(part => part.toFixed(1)).join()).join(" ") }));
@@ -90,7 +92,6 @@ function rooflineChart(host, roof, times) {
   const ridge = roof.flops / roof.bytes, least = Math.min(ridge, cases[0].intensity) / 4, most = Math.max(ridge, cases.at(-1).intensity) * 4;
   const limit = value => Math.min(roof.flops, roof.bytes * value);
   const x = [...new Set([least, ...cases.map(one => one.intensity), ridge, most])].sort((a, b) => a - b);
-  const points = x.map(() => null);
   const rows = [x, x.map(limit), ...cases.map(one => x.map(value => value === one.intensity ? one.gflops : null))];
   const log = { distr: 3 };
   host.chart = new uPlot({

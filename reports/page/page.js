@@ -52,7 +52,7 @@ function showAll() {
 }
 function open() {
   const parts = location.hash.slice(1).split("/").map(part => { try { return decodeURIComponent(part); } catch { return part; } });
-  if (data && Object.hasOwn(data.operators, parts[0])) return showOperator(...parts);
+  if (data && (Object.hasOwn(data.operators, parts[0]) || data.lines?.some(line => line?.op === parts[0]))) return showOperator(...parts);
   showAll();
   const target = byId(parts.join("/"));
   for (let at = target; at; at = at.parentElement) { if (at.tagName === "DETAILS") at.open = true; at.hidden = false; }

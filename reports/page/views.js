@@ -101,7 +101,8 @@ function findingsPart(lines) {
 }
 
 function showOperator(name, id, backend, metric) {
-  const own = data.operators[name], lines = (data.lines ?? []).filter(line => line && line.op === name);
+  const own = Object.hasOwn(data.operators, name) ? data.operators[name] : { backends: [], times: [], cases: [], notRun: [], access: [], mutants: {} };
+  const lines = (data.lines ?? []).filter(line => line && line.op === name);
   const chosen = lines.find(line => line.case === id && line.backend === backend && line.metric === metric) ?? ["executeDevice", "executeWall"].map(one => lines.find(line => line.metric === one)).find(Boolean) ?? lines[0];
   const view = byId("view"), part = (title, content) => content ? [make("h2", {}, title), content] : [];
   redraws.clear();
