@@ -72,6 +72,7 @@ row[op-report merge]="%$scratch/results.jsonl -o @/results.jsonl"
 row[op-report ops]="%$scratch/results.jsonl --output @/ops.md"
 row[op-report device]="%$scratch/device.jsonl --output @/device.md"
 row[op-report onnx]="--output @/onnx.md"
+row[op-report demo]='%@/demo --nights 12'
 row[op-report compare]="%$scratch/results.jsonl $scratch/results.jsonl"
 row[op-scaffold new]="HardNudge --kind elementwise --dry-run"
 row[op-scaffold new-kernel]='CumSum --backend cpu --name nudge --dry-run'
@@ -96,6 +97,7 @@ quick[op-harness model]='%/no/such/model.onnx --backend cpu'
 quick[op-harness conformance]="%$scratch/folder --backend cpu"
 quick[op-harness backend]='%nope'
 quick[op-harness shaders]='--op Nope'
+quick[op-report demo]='%@/demo --nights 2'
 quick[op-harness watch]="--op Nope --once --source $source"
 
 # --- Running one command -----------------------------------------------------------------------------------------------

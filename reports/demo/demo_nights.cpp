@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kBackends[] = {"cpu", "vulkan"};
 constexpr size_t kRuns = 7, kSamples = 3;
-constexpr size_t kBatch = 20'000;    // lines that are added to the history together
+constexpr size_t kBatch = 60'000;    // lines that are added to the history together
 constexpr size_t kKeptNights = 2;    // whose lines the history keeps
 constexpr size_t kKilledShare = 45;  // percent of its lines, after which a night is killed
 constexpr const char* kJson = " --json results.jsonl";

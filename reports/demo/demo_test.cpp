@@ -211,14 +211,14 @@ TEST_F(DemoFolderTest, EqualOptionsGiveEqualBytes) {
 
 TEST_F(DemoFolderTest, DrawsAsManySeriesAndNightsAsAsked) {
   std::string said;
-  ASSERT_EQ(run("demo " + folder_ + "/large --series 301 --nights 12", &said), 0) << said;
-  EXPECT_TRUE(has(said, "12 nights") && has(said, "301 series")) << said;
+  ASSERT_EQ(run("demo " + folder_ + "/large --series 303 --nights 12", &said), 0) << said;
+  EXPECT_TRUE(has(said, "12 nights") && has(said, "303 series")) << said;
   EXPECT_FALSE(has(said, "Planted")) << said;
   ASSERT_EQ(run("history --kind bench --metric create,resizeCold,resizeWarm,executeWall,executeDevice --history " +
                     folder_ + "/large/history.sqlite",
                 &said),
             0);
-  EXPECT_TRUE(has(said, "301 series, 12 nights")) << said.substr(said.size() - 200);
+  EXPECT_TRUE(has(said, "303 series, 12 nights")) << said.substr(said.size() - 200);
 }
 
 TEST_F(DemoFolderTest, RefusesAFolderWithFilesInOneLine) {
@@ -239,7 +239,7 @@ TEST_F(DemoFolderTest, RefusesAFolderWithFilesInOneLine) {
   EXPECT_EQ(run("demo " + folder_ + "/empty --nights 3", &said), 0) << said;
 }
 
-/// What twenty other draws of the same nights say tonight.
+/// What twenty other draws of the same nights say tonight: the slow kernel was new in 15, another series in 1 of them.
 TEST_F(DemoFolderTest, OtherSeedsSayTheSame) {
   size_t slow = 0, other = 0;  // seeds
   for (uint64_t seed = 101; seed <= 120; ++seed) {

@@ -17,7 +17,8 @@ namespace {
 
 constexpr int64_t kApplication = 0x4F504B54;
 constexpr int64_t kVersion = 2;
-constexpr int kKeptNights = 2;  // whose lines are kept
+constexpr int kKeptNights = 2;             // whose lines are kept
+constexpr int kWriteCacheKb = 128 * 1024;  // a night's values lie on as many pages as there are series
 
 Result<int64_t> pragma(const Database& database, const char* name) {
   OPKIT_ASSIGN(Statement statement, database.prepare(fmt::format("PRAGMA {}", name)));
@@ -144,6 +145,8 @@ Result<Store> Store::open(const std::string& path, Database::Mode mode) {
   OPKIT_ASSIGN(Database database, Database::open(path, mode));
   Store store(std::move(database));
   if (mode == Database::Mode::Read) OPKIT_TRY(store.prepare(mode));
+  if (mode == Database::Mode::Write)
+    OPKIT_TRY(store.database_.execute(fmt::format("PRAGMA cache_size = -{}", kWriteCacheKb)));
   return store;
 }
 
