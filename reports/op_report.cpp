@@ -9,6 +9,7 @@
 #include "reports/commands.h"
 #include "reports/history/nights.h"
 #include "reports/history/store.h"
+#include "reports/limits.h"
 #include "reports/report_data.h"
 #include "reports/report_template.h"
 #include "reports/results/writer.h"
@@ -42,7 +43,7 @@ struct BuildArguments {
 
 Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& plugins) {
   const std::string& output = options.output;
-  OPKIT_ASSIGN(const Results results, readSources("build", options.files, options.history));
+  OPKIT_ASSIGN(Results results, readSources("build", options.files, options.history));
   PageSources sources;
   if (!options.history.empty()) {
     OPKIT_ASSIGN(sources.nights, readNights(options.history));
@@ -61,6 +62,7 @@ Result<int> build(const BuildArguments& options, const std::vector<PluginInfo>& 
   if (executedCases(results) == 0)
     return fail(fmt::format("{} recorded cases, none of them executed: nothing to report", results.cases.size()),
                 kNothingExecuted);
+  cutTexts(results);
   kainjow::mustache::mustache page{std::string(kReportTemplate)};
   if (!page.is_valid()) return fail(page.error_message(), kBadInput);
   const std::string html = page.render(reportData(results, sources));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "reports/limits.h"
 #include "reports/operator_facts.h"
 #include "reports/report_data.h"
 #include "reports/sparkline.h"
@@ -63,7 +64,9 @@ object timeRow(const TimeFacts& facts) {
 
 data operatorViews(const Results& results, const TimeHistory* history) {
   list views;
-  for (const OperatorFacts& facts : operatorFacts(results, history)) {
+  std::vector<OperatorFacts> all = operatorFacts(results, history);
+  const size_t left = cutFacts(all);
+  for (const OperatorFacts& facts : all) {
     list backends, times;
     for (const BackendFacts& one : facts.backends) backends.push_back(backendRow(one));
     for (const TimeFacts& one : facts.times) times.push_back(timeRow(one));
@@ -73,10 +76,11 @@ data operatorViews(const Results& results, const TimeHistory* history) {
                            {"backends", data(backends)},
                            {"notRun", data(notRunRows(facts.notRun))},
                            {"timed", data(isTimed)},
-                           {"times", data(times)}});
+                           {"times", data(times)},
+                           {"more", facts.moreTimes > 0 ? data(moreText(facts.moreTimes)) : data(false)}});
   }
   const bool any = !views.empty();
-  return object{{"any", data(any)}, {"rows", data(views)}};
+  return object{{"any", data(any)}, {"rows", data(views)}, {"left", left > 0 ? data(moreText(left)) : data(false)}};
 }
 
 }  // namespace opkit::reports
