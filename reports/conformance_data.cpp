@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "reports/limits.h"
 #include "reports/tally.h"
 
 namespace opkit::reports {
@@ -26,13 +27,16 @@ struct ConformanceRow {
   }
 
   /// The most frequent first.
-  list reasons() const {
+  Rows reasons() const {
     std::vector<std::pair<size_t, std::pair<std::string, std::string>>> sorted;
     for (const auto& [why, count] : notJudged) sorted.emplace_back(count, why);
     std::ranges::stable_sort(sorted, std::ranges::greater(), [](const auto& one) { return one.first; });
-    list rows;
-    for (const auto& [count, why] : sorted)
-      rows.push_back(object{{"count", std::to_string(count)}, {"ending", why.first}, {"reason", why.second}});
+    Rows rows;
+    for (const auto& one : sorted)
+      rows.add([&] {
+        return object{
+            {"count", std::to_string(one.first)}, {"ending", one.second.first}, {"reason", one.second.second}};
+      });
     return rows;
   }
 };
@@ -54,13 +58,14 @@ data conformanceData(const Results& results) {
   for (const auto& [backend, row] : rows) {
     list counts;
     for (const Ending ending : shown) counts.push_back(object{{"count", std::to_string(row.tally.count(ending))}});
-    const list reasons = row.reasons();
+    Rows reasons = row.reasons();
     backends.push_back(object{{"backend", backend},
                               {"total", std::to_string(row.tally.total())},
                               {"counts", data(counts)},
                               {"fallbacks", std::to_string(row.fallbacks)},
-                              {"left", data(!reasons.empty())},
-                              {"reasons", data(reasons)}});
+                              {"left", data(reasons.count() > 0)},
+                              {"more", reasons.more()},
+                              {"reasons", reasons.take()}});
   }
   const bool any = !backends.empty();
   return object{{"any", data(any)}, {"columns", data(columns)}, {"backends", data(backends)}};

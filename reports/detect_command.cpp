@@ -75,8 +75,8 @@ std::string textOf(const detect::ShuffledAlarms& alarms) {
 
 /// The page of other programs' numbers: findings and series.
 Status writeForeignPage(const Judged& judged, const std::vector<std::string>& facts, const std::string& path) {
-  const bool isWorse = std::ranges::any_of(
-      judged.findings, [](const JudgedFinding& finding) { return finding.fresh && finding.worse; });
+  const bool isWorse =
+      std::ranges::any_of(judged.findings, [](const JudgedFinding& finding) { return finding.fresh && finding.worse; });
   PageSources sources;
   sources.headlines = Headlines{fmt::format("{}: {}.", judged.night, judged.summary()), facts.front() + ".",
                                 facts.back() + ".", !isWorse};

@@ -5,6 +5,7 @@
 #include "ops/builtin_ops.h"
 #include "reports/commands.h"
 #include "reports/history/store.h"
+#include "reports/limits.h"
 #include "reports/page/page_data.h"
 #include "reports/page/page_html.h"
 #include "reports/report_data.h"
@@ -38,7 +39,7 @@ struct BuildArguments {
 
 Result<int> build(const BuildArguments& options, const cli::Plugins& plugins) {
   const std::string& output = options.output;
-  OPKIT_ASSIGN(const Results results, readSources("build", options.files, options.history));
+  OPKIT_ASSIGN(Results results, readSources("build", options.files, options.history));
   PageSources sources;
   sources.notes = operatorNotes(plugins.registry());
   if (!options.history.empty()) OPKIT_TRY(addHistory(options.history, sources));
@@ -53,6 +54,7 @@ Result<int> build(const BuildArguments& options, const cli::Plugins& plugins) {
   if (executedCases(results) == 0)
     return fail(fmt::format("{} recorded cases, none of them executed: nothing to report", results.cases.size()),
                 kNothingExecuted);
+  cutTexts(results);
   OPKIT_TRY(writePage(results, sources, output));
   if (!options.data.empty()) OPKIT_TRY(writeText(options.data, dataText(results, sources)));
   const Headlines headlines = headlinesOf(results, sources.nightsOrNull(), sources.judgedOrNull());

@@ -138,7 +138,7 @@ bool isWorse(double error, double than) { return !std::isnan(than) && !(error <=
 std::vector<OperatorFacts> operatorFacts(const Results& results, const TimeHistory* history) {
   std::vector<OperatorFacts> all;
   for (const auto& [name, cases] : casesByOperator(results)) {
-    OperatorFacts facts{name, backendsOf(cases.checks), notRunOf(cases.checks), {}};
+    OperatorFacts facts{name, backendsOf(cases.checks), notRunOf(cases.checks), {}, 0};
     for (const Cases& runs : cases.timed) facts.times.push_back(timeFacts(runs, history));
     all.push_back(std::move(facts));
   }

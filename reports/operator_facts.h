@@ -54,6 +54,7 @@ struct OperatorFacts {
   std::vector<BackendFacts> backends;  // by name; empty if no case was checked
   std::vector<NotRunFacts> notRun;     // most cases first
   std::vector<TimeFacts> times;        // in the order of the results
+  size_t moreTimes = 0;                // that cutFacts left out
 };
 
 /// By name. `history` may be null; it must outlive the facts.

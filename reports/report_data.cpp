@@ -4,11 +4,13 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "reports/causes.h"
 #include "reports/conformance_data.h"
 #include "reports/device_page.h"
+#include "reports/limits.h"
 #include "reports/operator_facts.h"
 #include "reports/sparkline.h"
 #include "reports/tally.h"
@@ -21,6 +23,7 @@ using kainjow::mustache::list;
 using kainjow::mustache::object;
 
 constexpr size_t kVanishedShown = 50;
+constexpr size_t kColumnsShown = 64;
 
 data flag(bool value) { return data(value); }
 
@@ -33,7 +36,7 @@ std::string linesOf(const Run& run) {
 
 data runFacts(const Results& results) {
   list runs;
-  for (const Run& run : results.runs) {
+  for (const Run& run : std::span(results.runs).first(std::min(results.runs.size(), kRowsListed))) {
     const RunRecord& facts = run.facts;
     object row{{"command", facts.command},
                {"started", facts.started},
@@ -57,9 +60,12 @@ data runFacts(const Results& results) {
 }
 
 data warningsOf(const Results& results) {
-  list warnings;
-  for (const std::string& warning : results.warnings) warnings.push_back(object{{"text", warning}});
-  return warnings;
+  Rows warnings(kCasesListed);
+  for (const std::string& warning : results.warnings) warnings.add([&] { return object{{"text", warning}}; });
+  const data more = warnings.more();
+  data shown = warnings.take();
+  if (more.is_string()) shown.push_back(object{{"text", more.string_value()}});
+  return shown;
 }
 
 /// Rates of plain shaders on the device; empty if no run measured them.
@@ -140,9 +146,11 @@ data matrix(const Results& results) {
     columns.insert(column);
     rows[record->op][column].add(*record);
   }
+  while (columns.size() > kColumnsShown) columns.erase(std::prev(columns.end()));
   list header, body;
   for (const std::string& column : columns) header.push_back(object{{"name", column}});
   for (const auto& [op, cells] : rows) {
+    if (body.size() == kMostOperators) break;
     list row;
     for (const std::string& column : columns) {
       const auto found = cells.find(column);
@@ -150,7 +158,8 @@ data matrix(const Results& results) {
     }
     body.push_back(object{{"op", op}, {"anchor", percentEncoded(op)}, {"cells", data(row)}});
   }
-  return object{{"columns", data(header)}, {"rows", data(body)}, {"any", flag(!rows.empty())}};
+  const data more = rows.size() > body.size() ? data(moreText(rows.size() - body.size())) : data(false);
+  return object{{"more", more}, {"columns", data(header)}, {"rows", data(body)}, {"any", flag(!rows.empty())}};
 }
 
 /// The names of all operators with results of checks or benchmarks.
@@ -158,23 +167,26 @@ data operatorIndex(const Results& results) {
   std::set<std::string> names;
   for (const CaseRecord& record : results.cases)
     if (!record.op.empty() && (record.kind == "check" || record.kind == "bench")) names.insert(record.op);
-  list rows;
-  for (const std::string& name : names) rows.push_back(object{{"name", name}, {"anchor", percentEncoded(name)}});
-  const bool any = !rows.empty();
-  return object{{"any", flag(any)}, {"rows", data(rows)}};
+  Rows rows(kMostOperators);
+  for (const std::string& name : names)
+    rows.add([&] { return object{{"name", name}, {"anchor", percentEncoded(name)}}; });
+  return object{{"any", flag(rows.count() > 0)}, {"more", rows.more()}, {"rows", rows.take()}};
 }
 
 /// One row for each cause, with its cases.
 data failures(const Results& results) {
   list rows;
-  for (const Cause& cause : causesOf(results)) {
+  const std::vector<Cause> causes = causesOf(results);
+  for (const Cause& cause : std::span(causes).first(std::min(causes.size(), kCasesListed))) {
     const CaseRecord& first = *cause.cases.front();
-    list cases;
+    Rows cases(kCasesListed);
     for (const CaseRecord* one : cause.cases)
-      cases.push_back(object{{"id", one->id},
-                             {"reason", one->reason},
-                             {"repro", one->repro},
-                             {"rerun", one->rerun ? data(nameOf(*one->rerun)) : data(false)}});
+      cases.add([&] {
+        return object{{"id", one->id},
+                      {"reason", one->reason},
+                      {"repro", one->repro},
+                      {"rerun", one->rerun ? data(nameOf(*one->rerun)) : data(false)}};
+      });
     rows.push_back(object{{"number", std::to_string(rows.size() + 1)},
                           {"count", std::to_string(cause.cases.size())},
                           {"map", errorPicture(first.map)},
@@ -188,10 +200,14 @@ data failures(const Results& results) {
                           {"reason", first.reason},
                           {"id", first.id},
                           {"repro", first.repro},
-                          {"cases", data(cases)}});
+                          {"more", cases.more()},
+                          {"cases", cases.take()}});
   }
   const bool any = !rows.empty();
-  return object{{"any", flag(any)}, {"rows", data(rows)}};
+  const size_t left = causes.size() - rows.size();
+  return object{{"any", flag(any)},
+                {"rows", data(rows)},
+                {"left", left > 0 ? data(fmt::format("and {} more reasons", left)) : data(false)}};
 }
 
 data peersOf(const PeerTimes* peers) {
@@ -224,26 +240,28 @@ data partsOf(const NightParts* parts) {
 
 /// Failures, flakes and skips that expectation files name, with the reasons there.
 data expectations(const Results& results) {
-  list rows;
+  Rows rows;
   size_t failed = 0;
   for (const CaseRecord& record : results.cases) {
     if (!record.expectation || isFailure(record.status)) continue;
     failed += record.status == CaseStatus::Expected;
     const bool ran = isExecuted(record.status);
-    rows.push_back(
-        object{{"kind", record.kind},
-               {"id", record.id},
-               {"backend", record.backend},
-               {"status", nameOf(record.status)},
-               {"found", ran ? fmt::format("{}: {}", nameOf(record.expectation->status), record.reason) : ""},
-               {"line", record.expectation->line},
-               {"reason", record.expectation->reason}});
+    rows.add([&] {
+      return object{{"kind", record.kind},
+                    {"id", record.id},
+                    {"backend", record.backend},
+                    {"status", nameOf(record.status)},
+                    {"found", ran ? fmt::format("{}: {}", nameOf(record.expectation->status), record.reason) : ""},
+                    {"line", record.expectation->line},
+                    {"reason", record.expectation->reason}};
+    });
   }
-  const bool any = !rows.empty();
+  const bool any = rows.count() > 0;
   return object{{"any", flag(any)},
                 {"failed", failed > 0 ? data(std::to_string(failed)) : data(false)},
-                {"count", std::to_string(rows.size())},
-                {"rows", data(rows)}};
+                {"count", std::to_string(rows.count())},
+                {"more", rows.more()},
+                {"rows", rows.take()}};
 }
 
 /// "device, driver: command" of each run, by run and backend.
@@ -261,7 +279,7 @@ data differences(const Results& results) {
   const auto places = placesOf(results);
   std::map<std::pair<std::string, std::string>, std::vector<const CaseRecord*>> cases;
   for (const CaseRecord* record : results.ofKind("check")) cases[{record->id, record->backend}].push_back(record);
-  list rows;
+  Rows rows;
   for (const auto& [key, records] : cases) {
     const auto bad = [](const CaseRecord* record) {
       return isFailure(record->expectation ? record->expectation->status : record->status);
@@ -269,21 +287,27 @@ data differences(const Results& results) {
     if (std::ranges::none_of(records, bad) || std::ranges::all_of(records, bad)) continue;
     for (const CaseRecord* record : records) {
       const auto place = places.find({record->run, key.second});
-      rows.push_back(object{{"id", key.first},
-                            {"place", place == places.end() ? key.second : place->second},
-                            {"status", nameOf(record->status)},
-                            {"bad", flag(bad(record))},
-                            {"opinion", record->opinion}});
+      rows.add([&] {
+        return object{{"id", key.first},
+                      {"place", place == places.end() ? key.second : place->second},
+                      {"status", nameOf(record->status)},
+                      {"bad", flag(bad(record))},
+                      {"opinion", record->opinion}};
+      });
     }
   }
-  const bool any = !rows.empty();
-  return object{{"any", flag(any)}, {"rows", data(rows)}};
+  const bool any = rows.count() > 0;
+  return object{{"any", flag(any)}, {"more", rows.more()}, {"rows", rows.take()}};
 }
 
+/// -1 if the record has none, or NaN, which no order takes.
 double timeOf(const CaseRecord& record, const char* name, double TimeRecord::*figure) {
   const auto found = record.times.find(name);
-  return found == record.times.end() ? -1 : found->second.*figure;
+  const double time = found == record.times.end() ? -1 : found->second.*figure;
+  return std::isnan(time) ? -1 : time;
 }
+
+double orNone(double share) { return std::isnan(share) ? -1 : share; }
 
 /// Shares of the processor's rates, the smallest first.
 data roof(const Results& results) {
@@ -291,21 +315,23 @@ data roof(const Results& results) {
   for (const CaseRecord* record : results.ofKind("roof"))
     if (record->roofline > 0 || isFailure(record->status)) records.push_back(record);
   std::stable_sort(records.begin(), records.end(),
-                   [](const CaseRecord* a, const CaseRecord* b) { return a->roofline < b->roofline; });
-  list rows;
+                   [](const CaseRecord* a, const CaseRecord* b) { return orNone(a->roofline) < orNone(b->roofline); });
+  Rows rows;
   for (const CaseRecord* record : records) {
     const double ns = timeOf(*record, "executeKernel", &TimeRecord::min);
-    rows.push_back(object{{"id", record->id},
-                          {"threads", std::to_string(record->threads)},
-                          {"kernel", record->provider + (record->kernel.empty() ? "" : "/" + record->kernel)},
-                          {"time", ns < 0 ? "" : formatNs(ns)},
-                          {"share", formatPercent(record->roofline)},
-                          {"bound", record->roof},
-                          {"note", record->reason.empty() ? record->note : record->reason},
-                          {"bad", flag(isFailure(record->status))}});
+    rows.add([&] {
+      return object{{"id", record->id},
+                    {"threads", std::to_string(record->threads)},
+                    {"kernel", record->provider + (record->kernel.empty() ? "" : "/" + record->kernel)},
+                    {"time", ns < 0 ? "" : formatNs(ns)},
+                    {"share", formatPercent(record->roofline)},
+                    {"bound", record->roof},
+                    {"note", record->reason.empty() ? record->note : record->reason},
+                    {"bad", flag(isFailure(record->status))}};
+    });
   }
-  const bool any = !rows.empty();
-  return object{{"any", flag(any)}, {"rows", data(rows)}};
+  const bool any = rows.count() > 0;
+  return object{{"any", flag(any)}, {"more", rows.more()}, {"rows", rows.take()}};
 }
 
 /// What kernels ask of a GPU's memory, the least efficient first.
@@ -313,11 +339,11 @@ data access(const Results& results) {
   std::vector<const CaseRecord*> records;
   for (const CaseRecord* record : results.ofKind("access"))
     if (record->access) records.push_back(record);
-  std::ranges::stable_sort(records, {}, [](const CaseRecord* record) { return record->access->efficiency; });
+  std::ranges::stable_sort(records, {}, [](const CaseRecord* record) { return orNone(record->access->efficiency); });
   std::map<const CaseRecord*, EstimatedTime> timed;
   for (const EstimatedTime& one : estimatedTimes(results)) timed[one.access] = one;
   list rows;
-  for (const CaseRecord* record : records) {
+  for (const CaseRecord* record : std::span(records).first(std::min(records.size(), kRowsListed))) {
     const AccessRecord& sums = *record->access;
     std::string estimates;
     for (const auto& [gpu, ns] : sums.estimateNs) {
@@ -338,12 +364,14 @@ data access(const Results& results) {
                           {"bad", flag(isFailure(record->status))}});
   }
   const bool any = !rows.empty();
-  return object{{"any", flag(any)}, {"rows", data(rows)}};
+  return object{{"any", flag(any)},
+                {"more", records.size() > rows.size() ? data(moreText(records.size() - rows.size())) : data(false)},
+                {"rows", data(rows)}};
 }
 
 data layersOf(const CaseRecord& record) {
   list rows;
-  for (const LayerRecord& layer : record.layers) {
+  for (const LayerRecord& layer : std::span(record.layers).first(std::min(record.layers.size(), kRowsListed))) {
     // One bar per layer on a log scale from 1e-16 (empty) to 1 (full).
     const double share = layer.nmse > 0 ? std::clamp((std::log10(layer.nmse) + 16) / 16, 0.0, 1.0) : 0;
     rows.push_back(object{{"tensor", layer.tensor},
@@ -359,17 +387,19 @@ data layersOf(const CaseRecord& record) {
 }
 
 data models(const Results& results) {
-  list rows;
+  Rows rows(kCasesListed);
   for (const CaseRecord* record : results.ofKind("model"))
-    rows.push_back(object{{"id", record->id},
-                          {"backend", record->backend},
-                          {"status", nameOf(record->status)},
-                          {"bad", flag(isFailure(record->status))},
-                          {"reason", record->reason},
-                          {"layerCount", std::to_string(record->layers.size())},
-                          {"layers", layersOf(*record)}});
-  const bool any = !rows.empty();
-  return object{{"any", flag(any)}, {"rows", data(rows)}};
+    rows.add([&] {
+      return object{{"id", record->id},
+                    {"backend", record->backend},
+                    {"status", nameOf(record->status)},
+                    {"bad", flag(isFailure(record->status))},
+                    {"reason", record->reason},
+                    {"layerCount", std::to_string(record->layers.size())},
+                    {"layers", layersOf(*record)}};
+    });
+  const bool any = rows.count() > 0;
+  return object{{"any", flag(any)}, {"more", rows.more()}, {"rows", rows.take()}};
 }
 
 /// "2026-11-30, commit a1b2c3 with local changes: 229 operators on cpu (AMD EPYC) and vulkan (llvmpipe, software)."
@@ -455,7 +485,8 @@ data vanishedOf(const std::vector<Vanished>& vanished) {
 
 data historyOf(const Nights* nights) {
   if (!nights) return data(false);
-  list rows, changes;
+  list rows;
+  Rows changes;
   for (const NightRow& night : nights->rows)
     rows.push_back(object{{"name", night.name},
                           {"commit", night.commit.substr(0, 12)},
@@ -467,17 +498,15 @@ data historyOf(const Nights* nights) {
                           {"cut", flag(night.cut > 0)},
                           {"bad", flag(night.failed > 0)}});
   for (const StatusChange& change : nights->changes)
-    changes.push_back(object{{"id", change.caseId},
-                             {"kind", change.kind},
-                             {"backend", change.backend},
-                             {"before", change.before},
-                             {"after", change.after},
-                             {"reason", change.reason},
-                             {"repro", change.repro},
-                             {"worse", flag(change.worse)}});
-  const bool any = !changes.empty();
+    changes.add([&] {
+      return object{{"id", change.caseId},     {"kind", change.kind},        {"backend", change.backend},
+                    {"before", change.before}, {"after", change.after},      {"reason", change.reason},
+                    {"repro", change.repro},   {"worse", flag(change.worse)}};
+    });
+  const bool any = changes.count() > 0;
   return object{{"nights", data(rows)},
-                {"changes", data(changes)},
+                {"more", changes.more()},
+                {"changes", changes.take()},
                 {"any", flag(any)},
                 {"vanished", vanishedOf(nights->vanished)}};
 }
@@ -531,7 +560,8 @@ std::string formatNs(double ns) {
 object reportData(const Results& results, const PageSources& sources) {
   const Nights* const nights = sources.nightsOrNull();
   const Judged* const judged = sources.judgedOrNull();
-  return object{{"headlines", headlineData(results, sources.headlines ? *sources.headlines : headlinesOf(results, nights, judged))},
+  return object{{"headlines",
+                 headlineData(results, sources.headlines ? *sources.headlines : headlinesOf(results, nights, judged))},
                 {"foreign", flag(sources.headlines.has_value())},
                 {"runs", runFacts(results)},
                 {"verdict", verdictOf(judged)},

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kWidth = 140, kHeight = 28, kMargin = 3;
 constexpr size_t kMostNights = 90;
-constexpr int kPixel = 6;
+constexpr int kPixel = 6, kMostCells = 128;
 
 }  // namespace
 
@@ -46,7 +46,8 @@ std::string errorPicture(const std::string& map) {
   std::string cells;
   int rows = 0, columns = 0;
   std::istringstream lines(map);
-  for (std::string line; std::getline(lines, line); ++rows) {
+  for (std::string line; rows < kMostCells && std::getline(lines, line); ++rows) {
+    line.resize(std::min<size_t>(line.size(), kMostCells));
     columns = std::max(columns, static_cast<int>(line.size()));
     for (size_t i = 0; i < line.size(); ++i)
       if (line[i] == '#' || line[i] == '+')

@@ -189,7 +189,9 @@ Result<int64_t> Adder::deviceOf(const RunRecords& records, const CaseRecord& rec
 Status Adder::addCase(int64_t run, const RunRecords& records, const CaseRecord& c) {
   OPKIT_ASSIGN(const int64_t subject, addSubject(records, c));
   OPKIT_ASSIGN(const int64_t variant, addOutcome(subject, c));
-  OPKIT_TRY(see_.bind(run, subject, variant, static_cast<int64_t>(std::round(c.durationNs / 1e3))).run());
+  // A number that is no duration becomes one that fits.
+  const double us = std::isnan(c.durationNs) ? 0 : std::clamp(std::round(c.durationNs / 1e3), 0.0, 1e15);
+  OPKIT_TRY(see_.bind(run, subject, variant, static_cast<int64_t>(us)).run());
   return addTimes(run, subject, c);
 }
 

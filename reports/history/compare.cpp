@@ -34,7 +34,7 @@ All figuresOf(const Results& results) {
       const auto rank = [](const CaseRecord& c) { return rankOf(c.status).value_or(-1); };
       if (!figures.worst || rank(*record) > rank(*figures.worst)) figures.worst = record;
       for (const auto& [name, time] : record->times)
-        if (time.min > 0) figures.times[name].push_back(time.min);
+        if (time.min > 0 && std::isfinite(time.min)) figures.times[name].push_back(time.min);
     }
   return all;
 }

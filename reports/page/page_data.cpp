@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <map>
-#include <set>
 #include <vector>
 
+#include "reports/limits.h"
 #include "reports/operator_facts.h"
 #include "reports/page/line_data.h"
 #include "reports/tally.h"
@@ -18,17 +19,25 @@ using Json = nlohmann::json;
 using Cases = std::vector<const CaseRecord*>;
 
 /// [id, backend, status, share of the bound, ULP, kernel, reason]: the rows are many.
-Json casesOf(const Cases& checks) {
+Json caseRow(const CaseRecord& record) {
+  Json row = {record.id, record.backend, nameOf(record.status)};
+  row.push_back(record.accuracy ? figure(record.accuracy->margin) : nullptr);
+  row.push_back(record.accuracy ? figure(record.accuracy->maxUlp) : nullptr);
+  row.push_back(kernelName(record.provider, record.kernel));
+  if (!record.reason.empty()) row.push_back(record.reason);
+  return row;
+}
+
+/// Failures first, so that they are not left out; takes the rows from `left`.
+void addCases(Cases checks, size_t& left, Json& own) {
+  const size_t shown = std::min({checks.size(), kCasesOfOneShown, left});
+  if (shown < checks.size())
+    std::ranges::stable_partition(checks, [](const CaseRecord* record) { return isFailure(record->status); });
   Json rows = Json::array();
-  for (const CaseRecord* record : checks) {
-    Json row = {record->id, record->backend, nameOf(record->status)};
-    row.push_back(record->accuracy ? figure(record->accuracy->margin) : nullptr);
-    row.push_back(record->accuracy ? figure(record->accuracy->maxUlp) : nullptr);
-    row.push_back(kernelName(record->provider, record->kernel));
-    if (!record->reason.empty()) row.push_back(record->reason);
-    rows.push_back(std::move(row));
-  }
-  return rows;
+  for (size_t i = 0; i < shown; ++i) rows.push_back(caseRow(*checks[i]));
+  own["cases"] = std::move(rows);
+  if (shown < checks.size()) own["moreCases"] = checks.size() - shown;
+  left -= shown;
 }
 
 Json accessesOf(const Cases& records) {
@@ -94,7 +103,10 @@ Json operatorsOf(const Results& results, const std::map<std::string, OperatorNot
   for (const CaseRecord* record : results.ofKind("access")) accesses[record->op].push_back(record);
   for (const MutantRecord& mutant : results.mutants) mutants[mutant.subject].push_back(&mutant);
   Json operators = Json::object();
-  for (const OperatorFacts& facts : operatorFacts(results, nullptr)) {
+  std::vector<OperatorFacts> all = operatorFacts(results, nullptr);
+  cutFacts(all);
+  size_t left = kCasesShown;
+  for (const OperatorFacts& facts : all) {
     Json& own = operators[facts.name];
     own = {{"backends", Json::array()}, {"notRun", Json::array()}, {"times", Json::array()}};
     for (const BackendFacts& backend : facts.backends) own["backends"].push_back(backendOf(backend));
@@ -102,7 +114,8 @@ Json operatorsOf(const Results& results, const std::map<std::string, OperatorNot
     for (const TimeFacts& time : facts.times) own["times"].push_back(timeOf(time));
     if (const auto note = notes.find(facts.name); note != notes.end())
       own["summary"] = note->second.summary, own["page"] = note->second.page;
-    own["cases"] = casesOf(checks[facts.name]);
+    addCases(checks[facts.name], left, own);
+    if (facts.moreTimes > 0) own["moreTimes"] = facts.moreTimes;
     own["access"] = accessesOf(accesses[facts.name]);
     own["mutants"] = mutationsOf(mutants[facts.name]);
   }

@@ -86,7 +86,7 @@ function casesPart(own, chosen) {
     const part = text.value.trim().toLowerCase();
     const found = sorted.filter(row => (!status.value || row[2] === status.value) && (!part || row[0].toLowerCase().includes(part) || (row[6] ?? "").toLowerCase().includes(part)));
     const rows = found.slice(0, kRows).map(row => make("tr", { class: isBad(row[2]) ? "bad" : null }, cellOf(make("code", {}, row[0])), cellOf(row[1]), cellOf(row[2]), figureCell(percent(row[3])), figureCell(number(row[4])), cellOf(row[5]), cellOf(row[6])));
-    host.replaceChildren(table(["case", "backend", "status", "share of the bound", "ULP", "kernel", "reason"], rows), make("p", { class: "note" }, found.length > kRows ? `${kRows} of ${found.length} cases; a filter finds the others.` : `${found.length} of ${own.cases.length} cases.`));
+    host.replaceChildren(table(["case", "backend", "status", "share of the bound", "ULP", "kernel", "reason"], rows), make("p", { class: "note" }, found.length > kRows ? `${kRows} of ${found.length} cases; a filter finds the others.` : `${found.length} of ${own.cases.length} cases.`, own.moreCases ? ` The page leaves out ${own.moreCases} more.` : ""));
     reachable(host);
   };
   text.addEventListener("input", draw);
@@ -114,7 +114,7 @@ function showOperator(name, id, backend, metric) {
     ...findingsPart(lines),
     ...part("Checks", backends.length ? table(["backend", "cases", "kernels", "worst share of the bound", "worst ULP", "worst case"], backends) : null),
     ...part("Times", own.times.length ? timesTable(name, own, lines) : null),
-    own.times.length ? make("p", { class: "note" }, "Medians; of several process runs, the middle one by execute time. Runs: the least of each process run is a dot, the box holds the middle half of one run's samples. / 30 nights ago: the median of the last three nights over that of three nights thirty nights before.") : "",
+    own.times.length ? make("p", { class: "note" }, "Medians; of several process runs, the middle one by execute time. Runs: the least of each process run is a dot, the box holds the middle half of one run's samples. / 30 nights ago: the median of the last three nights over that of three nights thirty nights before." + (own.moreTimes ? ` The page leaves out ${own.moreTimes} more.` : "")) : "",
     ...(lines.length ? nightsPart(lines, chosen) : []), ...rooflinePart(own), ...accessPart(own), ...mutantsPart(own),
     ...part("What did not run, and why", notRun.length ? table(["cases", "what", "reason"], notRun) : null), ...casesPart(own, metric ? "" : id));
   for (const row of view.querySelectorAll("tr[data-case]")) if (row.dataset.case === id) row.classList.add("chosen");

@@ -1,6 +1,7 @@
 // Described structs to and from JSON. Included by record_json.cpp only.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -88,6 +89,22 @@ inline Status unexpected(const char* expected, const Json& found) {
                          found.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40));
 }
 
+/// The text with "\\x1b" in place of a control character: results are printed and put into pages. Line ends and tabs
+/// stay.
+inline std::string withoutControls(std::string text) {
+  const auto isControl = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7F;
+  };
+  if (std::ranges::none_of(text, isControl)) return text;
+  std::string shown;
+  for (const char c : text)
+    if (isControl(c))
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      shown += c;
+  return shown;
+}
+
 inline Status decodeDouble(const Json& json, double& value) {
   const std::string text = json.is_string() ? json.get<std::string>() : "";
   if (json.is_number())
@@ -135,7 +152,7 @@ template <Dictionary T>
 Status decodeDictionary(const Json& json, T& value) {
   if (!json.is_object()) return unexpected("an object", json);
   value.clear();
-  for (const auto& [key, each] : json.items()) OPKIT_TRY(decode(each, value[key]).withContext(key));
+  for (const auto& [key, each] : json.items()) OPKIT_TRY(decode(each, value[withoutControls(key)]).withContext(key));
   return Status::ok();
 }
 
@@ -173,7 +190,7 @@ Status decode(const Json& json, T& value) {
       if (!status) return unexpected("a status", json);
       value = *status;
     } else {
-      value = json.get<std::string>();
+      value = withoutControls(json.get<std::string>());
     }
   }
   return Status::ok();
