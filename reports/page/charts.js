@@ -1,5 +1,5 @@
 /* Charts: small ones as SVG; large ones by uPlot if the page has it. */
-const number = value => value === null || value === undefined ? "" : value === 0 ? "0" : Number(value.toPrecision(3)).toString();
+const number = value => value === null || value === undefined ? "" : typeof value === "string" ? value : value === 0 ? "0" : Number(value.toPrecision(3)).toString();
 function time(ns) {
   if (ns === null || ns === undefined) return "";
   for (const [scale, unit] of [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]]) if (ns >= scale) return `${number(ns / scale)} ${unit}`;

@@ -102,6 +102,10 @@ Json figure(double value) {
   return rounded;
 }
 
+Json errorFigure(double value) {
+  return std::isfinite(value) ? figure(value) : Json(fmt::format("{}", std::fabs(value)));
+}
+
 Json lineData(const Judged& judged) {
   const Axis axis(judged.nights.size());
   Json moved = Json::array(), lines = Json::array();

@@ -16,5 +16,7 @@ nlohmann::json lineData(const Judged& judged);
 
 /// Four significant digits; null if it is no finite number.
 nlohmann::json figure(double value);
+/// The same of an error, which may be "nan" or "inf".
+nlohmann::json errorFigure(double value);
 
 }  // namespace opkit::reports

@@ -21,8 +21,8 @@ using Cases = std::vector<const CaseRecord*>;
 /// [id, backend, status, share of the bound, ULP, kernel, reason]: the rows are many.
 Json caseRow(const CaseRecord& record) {
   Json row = {record.id, record.backend, nameOf(record.status)};
-  row.push_back(record.accuracy ? figure(record.accuracy->margin) : nullptr);
-  row.push_back(record.accuracy ? figure(record.accuracy->maxUlp) : nullptr);
+  row.push_back(record.accuracy ? errorFigure(record.accuracy->margin) : nullptr);
+  row.push_back(record.accuracy ? errorFigure(record.accuracy->maxUlp) : nullptr);
   row.push_back(kernelName(record.provider, record.kernel));
   if (!record.reason.empty()) row.push_back(record.reason);
   return row;
@@ -68,9 +68,10 @@ Json mutationsOf(const std::vector<const MutantRecord*>& mutants) {
 }
 
 Json backendOf(const BackendFacts& facts) {
-  return {{"backend", facts.backend}, {"cases", facts.tally.sum()},     {"bad", facts.tally.count(Ending::Failed) > 0},
-          {"kernels", facts.kernels}, {"margin", figure(facts.margin)}, {"ulp", figure(facts.ulp)},
-          {"worst", facts.worst}};
+  return {
+      {"backend", facts.backend}, {"cases", facts.tally.sum()},          {"bad", facts.tally.count(Ending::Failed) > 0},
+      {"kernels", facts.kernels}, {"margin", errorFigure(facts.margin)}, {"ulp", errorFigure(facts.ulp)},
+      {"worst", facts.worst}};
 }
 
 Json timeOf(const TimeFacts& facts) {

@@ -3,7 +3,7 @@ const kRows = 200;
 const hashOf = (...parts) => "#" + parts.map(encodeURIComponent).join("/");
 const lineHash = line => hashOf(line.op, line.case, line.backend, line.metric);
 const kernelOf = one => one.kernel ? `${one.provider}/${one.kernel}` : one.provider;
-const percent = share => share === null || share === undefined ? "" : `${number(100 * share)} %`;
+const percent = share => share === null || share === undefined ? "" : typeof share === "string" ? share : `${number(100 * share)} %`;
 const cellOf = (content, more = {}) => make("td", more, content ?? "");
 const figureCell = text => make("td", { class: "n" }, text ?? "");
 function table(heads, rows, more = {}) {

@@ -5,6 +5,7 @@ Shares no code with op-report: it reads JSON lines, HTML tables and printed text
 there is one.
 Usage: figures.py OP-REPORT RESULTS SCRATCH
 """
+import base64
 import html.parser
 import json
 import math
@@ -12,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import zlib
 
 problems, compared = [], 0
 ENDINGS = ['passed', 'failed', 'failed as expected', 'flaky', 'unsupported', 'skipped', 'unproved']
@@ -28,17 +30,17 @@ def expect(where, wanted, found):
         problems.append(f'{where}: expected {wanted!r}, found {found!r}')
 
 
-def rounded(value):
-    """Three significant digits, as a number."""
-    return float(f'{value:.3g}')
+def rounded(value, digits=3):
+    """Significant digits, as a number."""
+    return float(f'{value:.{digits}g}')
 
 
 def expect_number(where, wanted, text, scale=1):
-    """`text` shows `wanted` with three significant digits, or nothing if it is None."""
+    """`text` shows `wanted` with three or four significant digits, or nothing if it is None."""
     if wanted is None or not text:
         return expect(where, None if wanted is None else f'{wanted:.6g}', text or None)
     found = float(text)
-    same = math.isnan(wanted) and math.isnan(found) or rounded(wanted / scale) == found
+    same = math.isnan(wanted) and math.isnan(found) or found in (rounded(wanted / scale), rounded(wanted / scale, 4))
     expect(where, True, same or f'{text}, not {wanted / scale:.6g}')
 
 
@@ -137,25 +139,21 @@ def operators_of(cases):
 
 # --- What the page says ------------------------------------------------------------------------------------------------
 class Page(html.parser.HTMLParser):
-    """Tables as lists of rows of cell texts, each with the operator whose part of the page it stands in."""
+    """Tables as lists of rows of cell texts."""
 
     def __init__(self, text):
         super().__init__()
-        self.tables, self.operator, self.cell, self.texts, self.open_paragraph = [], '', None, [], False
+        self.tables, self.cell, self.texts, self.open_paragraph = [], None, [], False
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
-        if tag == 'details' and ('class', 'operator') in attributes:
-            self.operator = dict(attributes)['data-op']
-        if tag == 'h2':
-            self.operator = ''
         if tag == 'table':
-            self.tables.append((self.operator, []))
+            self.tables.append([])
         if tag == 'tr':
-            self.tables[-1][1].append([])
+            self.tables[-1].append([])
         if tag in ('td', 'th'):
-            self.tables[-1][1][-1].append('')
-            self.cell = self.tables[-1][1][-1]
+            self.tables[-1][-1].append('')
+            self.cell = self.tables[-1][-1]
         if tag == 'br' and self.cell:
             self.cell[-1] += '\n'
         if tag == 'p':
@@ -175,11 +173,11 @@ class Page(html.parser.HTMLParser):
             self.texts[-1] += data
 
     def tables_with(self, *heads):
-        """Rows of tables that have these heads, as dictionaries, with their operator."""
-        for operator, rows in self.tables:
+        """Rows of tables that have these heads, as dictionaries."""
+        for rows in self.tables:
             if rows and set(heads) <= set(rows[0]):
                 for row in rows[1:]:
-                    yield operator, dict(zip(rows[0], row))
+                    yield dict(zip(rows[0], row))
 
 
 def counts_in(text):
@@ -210,7 +208,7 @@ def check_matrix(cases, page):
             column = case['backend'] + (' ' + case['dtype'] if case.get('dtype') else '')
             cells.setdefault((case['op'], column), []).append(case)
     shown = 0
-    for _, row in page.tables_with('operator', sorted(column for _, column in cells)[0]):
+    for row in page.tables_with('operator', sorted(column for _, column in cells)[0]):
         for column, text in row.items():
             if column == 'operator' or text == '·':
                 continue
@@ -223,18 +221,34 @@ def check_matrix(cases, page):
     expect('page, cells of the matrix', len(cells), shown)
 
 
-def operators_of_page(page):
-    """By name, in the form of operators_of, all values as texts."""
+def operators_of_page(text):
+    """By name, in the form of operators_of, from the data that the page's script shows; all values as texts."""
+    packed = re.search(r'<script type="text/plain" id="data">([^<]*)</script>', text)[1]
+    data = json.loads(zlib.decompress(base64.b64decode(packed, validate=True)))
+    plain = lambda value: '' if value in (None, 0) else value if isinstance(value, str) else repr(value)
+    share = lambda value: plain(value) and (value if isinstance(value, str) else f'{100 * value:.4g} %')
+    nanoseconds = lambda value: plain(value) and f'{value} ns'
     found = {}
-    for name, row in page.tables_with('backend', 'cases', 'worst ULP'):
-        found.setdefault(name, {'backends': {}, 'times': {}})['backends'][row['backend']] = {
-            'counts': counts_in(row['cases']), 'kernels': row['kernels'], 'worst': row['worst case'],
-            'margin': row['worst share of the bound'], 'ulp': row['worst ULP']}
-    for name, row in page.tables_with('case', 'execute host', 'GFLOP/s'):
-        key = row['case'], row['backend'], row['kernel']
-        found.setdefault(name, {'backends': {}, 'times': {}})['times'][key] = {
-            'create': row['create'], 'cold': row['resize cold'], 'warm': row['resize warm'], 'wall': row['execute host'],
-            'device': row['execute device'], 'gflops': row['GFLOP/s'], 'gbs': row['GB/s'], 'roofline': row['of the roof']}
+    for name, one in data['operators'].items():
+        own = found[name] = {'backends': {}, 'times': {}}
+        for row in one['backends']:
+            own['backends'][row['backend']] = {
+                'counts': counts_in(row['cases']), 'kernels': ', '.join(row['kernels']), 'worst': row['worst'],
+                'margin': share(row['margin']), 'ulp': plain(row['ulp'])}
+        for row in one['times']:
+            key = row['case'], row['backend'], row['provider'] + ('/' + row['kernel'] if row['kernel'] else '')
+            own['times'][key] = {
+                'create': nanoseconds(row['create']), 'cold': nanoseconds(row['resizeCold']),
+                'warm': nanoseconds(row['resizeWarm']), 'wall': nanoseconds(row['executeWall']),
+                'device': nanoseconds(row['executeDevice']), 'gflops': plain(row['gflops']), 'gbs': plain(row['gbs']),
+                'roofline': share(row['roof']), 'runs': len(row['runs'])}
+        # The rows of the cases say the same as their sums.
+        counts = {}
+        for row in one['cases']:
+            counts.setdefault(row[1], dict.fromkeys(ENDINGS, 0))[ENDING[row[2]]] += 1
+        for backend, ended in counts.items():
+            expect(f'page, cases of {name} on {backend}', {key: count for key, count in ended.items() if count},
+                   own['backends'][backend]['counts'])
     return found
 
 
@@ -372,12 +386,13 @@ def main(program, results, scratch):
     cases = read(results)
     page_file = os.path.join(scratch, 'figures.html')
     said = run(program, 'build', results, '--output', page_file)
-    page = Page(open(page_file, encoding='utf-8').read())
+    text = open(page_file, encoding='utf-8').read()
+    page = Page(text)
     check_headlines(cases, '\n'.join(page.texts), 'page')
     check_headlines(cases, said, 'build')
     check_matrix(cases, page)
     operators = operators_of(cases)
-    check_operators(operators, operators_of_page(page), 'page',
+    check_operators(operators, operators_of_page(text), 'page',
                     ('create', 'cold', 'warm', 'wall', 'device', 'gflops', 'gbs', 'roofline'))
     shown = {name: operator_of_show(run(program, 'show', name, results)) for name in operators}
     check_operators(operators, shown, 'show', ('wall', 'device', 'gflops', 'gbs', 'roofline'))
