@@ -16,7 +16,7 @@ constexpr size_t kRounds = 5;      // of removing changes: a series may have sev
 constexpr size_t kLeastDrawn = 5;  // histories, however large
 constexpr double kWork = 2.4e8;    // of all draws: pairs of nights, and process runs at kWorkOfRun pairs each
 constexpr double kWorkOfRun = 14;
-constexpr size_t kNightsTogether = 2;  // successive nights that stay together
+constexpr size_t kNightsTogether = 2;  // successive nights that stay together, joined ones counted as one
 
 Series emptyLike(const Series& series) {
   Series empty;
@@ -139,16 +139,29 @@ void reduceNights(History& history, Settings& settings) {
   settings.leastRuns = 1;
 }
 
+/// For each timeline the number of successive nights that stay together: blocks of joined nights.
+std::vector<size_t> blocksOf(const History& history, const Settings& settings) {
+  std::vector<size_t> blocks(history.timelines.size(), kNightsTogether);
+  for (const Series& series : history.series) {
+    const size_t joined = std::max<size_t>(1, series.pooled(settings.leastRuns).size());
+    size_t& block = blocks[series.timeline];
+    block = std::max(block, kNightsTogether * ((series.size() + joined / 2) / joined));
+  }
+  return blocks;
+}
+
 /// For each night of a timeline its place in a random order in which blocks of nights stay together.
-std::vector<uint32_t> randomPlaces(size_t nights, harness::Rng& rng) {
-  const size_t offset = rng.next() % kNightsTogether;
-  std::vector<uint64_t> keys((nights + offset) / kNightsTogether + 1);
+std::vector<uint32_t> randomPlaces(size_t nights, size_t block, harness::Rng& rng) {
+  const size_t offset = rng.next() % block;
+  std::vector<uint64_t> keys((nights + offset) / block + 1);
   for (uint64_t& key : keys) key = rng.next();
   std::vector<uint32_t> order(nights), places(nights);
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return keys[(a + offset) / kNightsTogether] < keys[(b + offset) / kNightsTogether];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return keys[(a + offset) / block] < keys[(b + offset) / block]; });
+  // Of joined nights the last block may be cut: whatever it holds can begin on any night.
+  if (block > kNightsTogether && nights > block)
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(rng.next() % block), order.end());
   for (uint32_t i = 0; i < nights; ++i) places[order[i]] = i;
   return places;
 }
@@ -164,11 +177,12 @@ Series reordered(const Series& series, const std::vector<uint32_t>& places) {
   return shuffled;
 }
 
-History shuffled(const History& history, harness::Rng& rng) {
+History shuffled(const History& history, const std::vector<size_t>& blocks, harness::Rng& rng) {
   History other;
   other.timelines = history.timelines;
   std::vector<std::vector<uint32_t>> places;
-  for (const Timeline& timeline : history.timelines) places.push_back(randomPlaces(timeline.nights.size(), rng));
+  for (size_t i = 0; i < blocks.size(); ++i)
+    places.push_back(randomPlaces(history.timelines[i].nights.size(), blocks[i], rng));
   for (const Series& series : history.series) other.series.push_back(reordered(series, places[series.timeline]));
   return other;
 }
@@ -200,9 +214,10 @@ ShuffledAlarms shuffledAlarms(const History& history, const Settings& settings, 
   removeChanges(window, quick);
   reduceNights(window, quick);
   alarms.drawn = drawsOf(window, quick, mostDrawn);
+  const std::vector<size_t> blocks = blocksOf(window, quick);
   harness::Rng rng(settings.seed);
   for (size_t draw = 0; draw < alarms.drawn; ++draw) {
-    const Judgement judgement = judge(shuffled(window, rng), quick);
+    const Judgement judgement = judge(shuffled(window, blocks, rng), quick);
     const auto found = static_cast<size_t>(std::ranges::count_if(judgement.series, &SeriesVerdict::fresh));
     alarms.alarmed += found > 0;
     alarms.found += found;

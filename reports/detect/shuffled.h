@@ -19,9 +19,9 @@ struct ShuffledAlarms {
 
 /// Takes levels that the detector tells apart for real, and removes their differences. A level that lasted fewer than
 /// `settings.leastNights` nights and is over counts as noise: it stays. Then draws up to `mostDrawn` orders of the last
-/// `settings.window` nights and judges each. Two successive nights stay together, so that some of what correlates
-/// nights remains; an order holds for all series of a timeline, so that a bad night stays bad for all. Draws fewer
-/// histories, five at least, where `mostDrawn` would take more than a second or two.
+/// `settings.window` nights and judges each. Two successive nights (joined ones counted as one) stay together, so that
+/// some of what correlates nights remains; an order holds for all series of a timeline, so that a bad night stays bad
+/// for all. Draws fewer histories, five at least, where `mostDrawn` would take more than a second or two.
 ShuffledAlarms shuffledAlarms(const History& history, const Settings& settings, size_t mostDrawn = 200);
 
 }  // namespace opkit::reports::detect

@@ -34,6 +34,9 @@ class ShuffledTest : public testing::Test {
   static double flat(size_t /*night*/) { return 1; }
   static double twoBadNights(size_t night) { return night == 12 || night == 13 ? 1.3 : 1; }
   static double twoBadNightsAndAChange(size_t night) { return twoBadNights(night) * (night >= 27 ? 1.2 : 1); }
+  static double sevenBadNights(size_t night) { return night >= 41 && night < 48 ? 1.3 : 1; }
+  static double fourBadNights(size_t night) { return night >= 12 && night < 16 ? 1.3 : 1; }
+  static double fourBadNightsOfSeven(size_t night) { return fourBadNights(night / 7); }
   static double aChange(size_t night) { return night >= 15 ? 1.5 : 1; }
 };
 
@@ -47,7 +50,7 @@ TEST_F(ShuffledTest, NoiseAloneGivesNoAlarm) {
 
 TEST_F(ShuffledTest, BadNightsThatCouldComeLastAreAlarms) {
   const ShuffledAlarms alarms = shuffledAlarms(historyOf(10, twoBadNights), {});
-  // The two are the last of 15 pairs in a fifteenth of the orders that keep them together, which are half of all.
+  // The two are the last of 15 pairs in a fifteenth of the orders that keep them together.
   EXPECT_GE(alarms.alarmed, 1u);
   EXPECT_LE(alarms.alarmed, 30u);
   EXPECT_EQ(alarms.found, 10 * alarms.alarmed) << "a bad night is bad for all series";
@@ -57,6 +60,20 @@ TEST_F(ShuffledTest, ChangesThatStayAreNoNoise) {
   EXPECT_EQ(shuffledAlarms(historyOf(10, aChange), {}).alarmed, 0u);
   EXPECT_EQ(shuffledAlarms(historyOf(10, twoBadNightsAndAChange), {}).alarmed,
             shuffledAlarms(historyOf(10, twoBadNights), {}).alarmed);
+}
+
+TEST_F(ShuffledTest, ALevelThatSoonEndedIsNoise) {
+  EXPECT_EQ(shuffledAlarms(historyOf(1, aChange), {}).alarmed, 0u);
+  // The detector finds the beginning and the end of these seven nights.
+  const History late = historyOf(1, sevenBadNights, 50);
+  EXPECT_TRUE(judge(late, {}).series[0].change);
+  EXPECT_GE(shuffledAlarms(late, {}, 1000).alarmed, 1u);
+  EXPECT_GE(shuffledAlarms(historyOf(1, fourBadNightsOfSeven, 350, 1), {}, 2000).alarmed, 1u) << "joined nights";
+}
+
+TEST_F(ShuffledTest, OnlyTheWindowIsShuffled) {
+  EXPECT_EQ(shuffledAlarms(historyOf(1, flat, 60), {}).nights, 50u);
+  EXPECT_EQ(shuffledAlarms(historyOf(1, flat, 60 * 7, 1), {}).nights, 50u);
 }
 
 TEST_F(ShuffledTest, NightsOfOneRunAreJoined) {

@@ -128,6 +128,16 @@ TEST_F(ForeignSeriesTest, RowsOfCsvAreRunsOfNights) {
   EXPECT_TRUE(foreign.notes.empty());
 }
 
+TEST_F(ForeignSeriesTest, RowsOfANightNeedNotStandTogether) {
+  const ForeignSeries foreign =
+      read({file("name,run,value\na,n1,1\na,n2,2\nb,n1,9\na,n1,3\n"), file("run,value,name\nn2,4,a\n")});
+  ASSERT_EQ(foreign.series.size(), 2u);
+  EXPECT_EQ(foreign.series[0].values, (std::vector<double>{1, 3, 2, 4}));
+  ASSERT_EQ(foreign.series[0].points.size(), 2u);
+  EXPECT_EQ(foreign.series[0].points[1].first, 2u);
+  EXPECT_EQ(foreign.series[0].points[1].count, 2u);
+}
+
 TEST_F(ForeignSeriesTest, RatesZerosAndDatesOutOfOrder) {
   const ForeignSeries foreign =
       read({file("name,run,value,date\na,n2,5,2026-01-02\na,n1,0,2026-01-01\na,n1,6,2026-01-01\nb,n1,0,\n")}, true);
