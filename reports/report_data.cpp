@@ -453,7 +453,7 @@ data verdictOf(const Judged* judged) {
                               {"since", finding.since},
                               {"suspect", finding.suspect},
                               {"repeat", finding.repeat},
-                              {"compare", finding.compare},
+                              {"compare", finding.compare.empty() ? data(false) : data(finding.compare)},
                               {"series", data(series)},
                               {"fresh", flag(finding.fresh)},
                               {"worse", flag(finding.worse)}});
