@@ -24,7 +24,7 @@ struct Made {
       return WEXITSTATUS(status);
     };
     code = run("demo " + folder, said);
-    judgeCode = run("judge --history " + history, judged);
+    judgeCode = run("detect --history " + history, judged);
     std::ifstream stream(folder + "/index.html");
     page = {std::istreambuf_iterator<char>(stream), {}};
     if (auto read = readNights(history)) nights = *std::move(read);
