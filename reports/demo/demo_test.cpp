@@ -96,7 +96,7 @@ TEST(DemoTest, PrintsWhatItPlantedAndCommandsThatRun) {
     at = made().said.find('\n', begin);
     const std::string command = opReport() + " " + made().said.substr(begin, at - begin);
     const int code = WEXITSTATUS(std::system((command + " >/dev/null 2>&1").c_str()));
-    EXPECT_EQ(code, has(command, " judge ") ? 1 : 0) << command;
+    EXPECT_EQ(code, has(command, " detect ") ? 1 : 0) << command;
   }
   EXPECT_EQ(commands, 4u);
   std::filesystem::remove(made().folder + "/page.html");
