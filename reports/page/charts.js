@@ -58,7 +58,7 @@ function upright(u, slot, text, stroke, dash) {
   context.font = `${12 * pixels}px system-ui, sans-serif`;
   const right = x + context.measureText(text).width + 4 * pixels > u.bbox.left + u.bbox.width;
   context.textAlign = right ? "right" : "left";
-  context.fillText(text, x + (right ? -4 : 4) * pixels, u.bbox.top + 14 * pixels);
+  context.fillText(text, x + (right ? -4 : 4) * pixels, u.bbox.top - 6 * pixels);
   context.restore();
 }
 /* One series over all its nights: its change, commits, and where the environment moved. */
@@ -78,7 +78,7 @@ function nightsChart(host, line) {
     if (line.change) upright(u, line.change.bad - .5, `${line.verdict} ${number(line.change.ratio)} times`, colour(line.verdict === "worse" ? "all" : "accent"), []);
   };
   host.chart = new uPlot({
-    width: widthOf(host), height: 260, legend: { live: true },
+    width: widthOf(host), height: 280, padding: [22, 8, 0, 0],
     scales: { x: { time: false, range: [from - .5, slots.length - .5] }, y: { range: (_, least, most) => [0, most * 1.05 || 1] } },
     axes: [axis({ values: (_, at) => at.map(slot => Number.isInteger(slot) ? slots[slot]?.name ?? "" : ""), space: 90 }), axis({ values: (_, at) => at.map(value => shown(line.metric, value)), size: 70 })],
     series: [{ label: "night", value: (_, slot) => slot === null ? "" : atSlot(slot) }, { label: line.metric, stroke: colour("accent"), width: 1.5, spanGaps: true, points: { show: true, size: 5, fill: colour("accent") }, value: (_, value) => value === null ? "" : shown(line.metric, value) }],
