@@ -12,6 +12,8 @@
 #include "reports/device_page.h"
 #include "reports/limits.h"
 #include "reports/operator_facts.h"
+#include "reports/page/history_data.h"
+#include "reports/page/matrix_data.h"
 #include "reports/sparkline.h"
 #include "reports/tally.h"
 
@@ -21,9 +23,6 @@ namespace {
 using kainjow::mustache::data;
 using kainjow::mustache::list;
 using kainjow::mustache::object;
-
-constexpr size_t kVanishedShown = 50;
-constexpr size_t kColumnsShown = 64;
 
 data flag(bool value) { return data(value); }
 
@@ -93,84 +92,6 @@ data deviceFacts(const Results& results) {
                              {"roof", roofOf(results, device)}});
   }
   return devices;
-}
-
-/// The endings that occurred and are no pass, each with its name.
-list otherEndings(const Tally& tally) {
-  list others;
-  for (size_t i = 0; i < kEndingCount; ++i) {
-    const auto ending = static_cast<Ending>(i);
-    const size_t number = tally.count(ending);
-    if (ending == Ending::Passed || number == 0) continue;
-    others.push_back(
-        object{{"count", std::to_string(number)}, {"name", nameOf(ending)}, {"bad", flag(ending == Ending::Failed)}});
-  }
-  return others;
-}
-
-/// The cases of one operator on one backend with one dtype.
-struct MatrixCell {
-  Tally tally;
-  double worstMargin = 0;
-  std::string worstId;
-
-  void add(const CaseRecord& record) {
-    tally.add(record.status);
-    const double margin = record.accuracy ? record.accuracy->margin : 0;
-    if (!isWorse(margin, worstMargin)) return;
-    worstMargin = margin;
-    worstId = record.id;
-  }
-};
-
-object cellOf(const MatrixCell* cell) {
-  object row;
-  row["empty"] = flag(cell == nullptr);
-  if (!cell) return row;
-  const size_t passed = cell->tally.count(Ending::Passed);
-  row["pass"] = std::to_string(passed);
-  row["others"] = data(otherEndings(cell->tally));
-  row["margin"] = formatPercent(cell->worstMargin);
-  row["worst"] = cell->worstId;
-  row["class"] = std::string(cell->tally.count(Ending::Failed) > 0 ? "bad" : passed > 0 ? "good" : "none");
-  return row;
-}
-
-/// Operator rows, one cell per backend and dtype.
-data matrix(const Results& results) {
-  std::map<std::string, std::map<std::string, MatrixCell>> rows;
-  std::set<std::string> columns;
-  for (const CaseRecord* record : results.ofKind("check")) {
-    if (record->op.empty()) continue;  // about no operator, such as a line of an expectation file
-    const std::string column = record->backend + (record->dtype.empty() ? "" : " " + record->dtype);
-    columns.insert(column);
-    rows[record->op][column].add(*record);
-  }
-  while (columns.size() > kColumnsShown) columns.erase(std::prev(columns.end()));
-  list header, body;
-  for (const std::string& column : columns) header.push_back(object{{"name", column}});
-  for (const auto& [op, cells] : rows) {
-    if (body.size() == kMostOperators) break;
-    list row;
-    for (const std::string& column : columns) {
-      const auto found = cells.find(column);
-      row.push_back(cellOf(found == cells.end() ? nullptr : &found->second));
-    }
-    body.push_back(object{{"op", op}, {"anchor", percentEncoded(op)}, {"cells", data(row)}});
-  }
-  const data more = rows.size() > body.size() ? data(moreText(rows.size() - body.size())) : data(false);
-  return object{{"more", more}, {"columns", data(header)}, {"rows", data(body)}, {"any", flag(!rows.empty())}};
-}
-
-/// The names of all operators with results of checks or benchmarks.
-data operatorIndex(const Results& results) {
-  std::set<std::string> names;
-  for (const CaseRecord& record : results.cases)
-    if (!record.op.empty() && (record.kind == "check" || record.kind == "bench")) names.insert(record.op);
-  Rows rows(kMostOperators);
-  for (const std::string& name : names)
-    rows.add([&] { return object{{"name", name}, {"anchor", percentEncoded(name)}}; });
-  return object{{"any", flag(rows.count() > 0)}, {"more", rows.more()}, {"rows", rows.take()}};
 }
 
 /// One row for each cause, with its cases.
@@ -429,88 +350,6 @@ data headlineData(const Results& results, const Headlines& headlines) {
                 {"green", flag(headlines.green)}};
 }
 
-/// The line of the series that moved most, with a link to its operator's view.
-data lineOf(const JudgedFinding& finding, const Judged& judged) {
-  if (finding.lines.empty()) return data(false);
-  const JudgedLine& line = judged.lines[finding.lines.front()];
-  std::vector<double> values(judged.nights.size(), NAN);
-  for (size_t i = 0; i < line.nights.size(); ++i) values[line.nights[i]] = line.values[i];
-  const SeriesKey& key = line.key;
-  return object{{"hash", fmt::format("#{}/{}/{}/{}", percentEncoded(key.op), percentEncoded(key.caseId),
-                                     percentEncoded(key.backend), percentEncoded(key.metric))},
-                {"picture", sparkline(values)}};
-}
-
-data verdictOf(const Judged* judged) {
-  if (!judged) return data(false);
-  list findings;
-  for (const JudgedFinding& finding : judged->findings) {
-    list series;
-    for (const std::string& one : finding.series) series.push_back(object{{"text", one}});
-    findings.push_back(object{{"number", std::to_string(findings.size() + 1)},
-                              {"line", lineOf(finding, *judged)},
-                              {"what", finding.what},
-                              {"since", finding.since},
-                              {"suspect", finding.suspect},
-                              {"repeat", finding.repeat},
-                              {"compare", finding.compare.empty() ? data(false) : data(finding.compare)},
-                              {"series", data(series)},
-                              {"fresh", flag(finding.fresh)},
-                              {"worse", flag(finding.worse)}});
-  }
-  const bool any = !findings.empty();
-  list alarms;
-  for (const std::string& alarm : judged->halves.differ) alarms.push_back(object{{"text", alarm}});
-  return object{
-      {"any", flag(any)}, {"findings", data(findings)}, {"halves", judged->halves.summary()}, {"alarms", data(alarms)}};
-}
-
-data vanishedOf(const std::vector<Vanished>& vanished) {
-  list rows;
-  for (size_t i = 0; i < std::min(vanished.size(), kVanishedShown); ++i) {
-    const Vanished& one = vanished[i];
-    rows.push_back(object{{"kind", one.kind},
-                          {"id", one.caseId},
-                          {"backend", one.backend},
-                          {"options", one.options},
-                          {"last", one.lastNight},
-                          {"measured", fmt::format("{} of {}", one.measured, one.compared)},
-                          {"repeat", one.repeat}});
-  }
-  const bool any = !rows.empty(), more = rows.size() < vanished.size();
-  return object{{"any", flag(any)},
-                {"rows", data(rows)},
-                {"more", more ? data(std::to_string(vanished.size() - rows.size())) : data(false)}};
-}
-
-data historyOf(const Nights* nights) {
-  if (!nights) return data(false);
-  list rows;
-  Rows changes;
-  for (const NightRow& night : nights->rows)
-    rows.push_back(object{{"name", night.name},
-                          {"commit", night.commit.substr(0, 12)},
-                          {"dirty", flag(night.dirty)},
-                          {"runs", std::to_string(night.runs)},
-                          {"recorded", std::to_string(night.recorded)},
-                          {"failed", std::to_string(night.failed)},
-                          {"end", night.end()},
-                          {"cut", flag(night.cut > 0)},
-                          {"bad", flag(night.failed > 0)}});
-  for (const StatusChange& change : nights->changes)
-    changes.add([&] {
-      return object{{"id", change.caseId},     {"kind", change.kind},        {"backend", change.backend},
-                    {"before", change.before}, {"after", change.after},      {"reason", change.reason},
-                    {"repro", change.repro},   {"worse", flag(change.worse)}};
-    });
-  const bool any = changes.count() > 0;
-  return object{{"nights", data(rows)},
-                {"more", changes.more()},
-                {"changes", changes.take()},
-                {"any", flag(any)},
-                {"vanished", vanishedOf(nights->vanished)}};
-}
-
 }  // namespace
 
 std::string percentEncoded(const std::string& text) {
@@ -564,15 +403,15 @@ object reportData(const Results& results, const PageSources& sources) {
                  headlineData(results, sources.headlines ? *sources.headlines : headlinesOf(results, nights, judged))},
                 {"foreign", flag(sources.headlines.has_value())},
                 {"runs", runFacts(results)},
-                {"verdict", verdictOf(judged)},
-                {"history", historyOf(nights)},
+                {"verdict", findingsData(judged)},
+                {"history", nightsData(nights)},
                 {"devices", deviceFacts(results)},
                 {"parts", partsOf(sources.parts ? &*sources.parts : nullptr)},
                 {"peers", peersOf(sources.peers ? &*sources.peers : nullptr)},
                 {"failures", failures(results)},
                 {"expectations", expectations(results)},
                 {"differences", differences(results)},
-                {"matrix", matrix(results)},
+                {"matrix", matrixData(results)},
                 {"operators", operatorIndex(results)},
                 {"roof", roof(results)},
                 {"access", access(results)},
