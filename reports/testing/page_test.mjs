@@ -107,6 +107,11 @@ expect(named[0].includes(encodeURIComponent(named[1].metric)), "a chosen series 
 await go(named[0]);
 expect(await ask(() => byId("line").value) === "1", "a link to a series does not choose it");
 
+/* Without uPlot: small lines in its place. */
+await ask(() => { uPlot = undefined; showOperator("Softmax"); });
+await settle();
+expect(await ask(() => document.querySelectorAll("#view .chart svg polyline").length) === 1, "without uPlot there is no line over the nights");
+
 /* Series: filters, kept in the address. */
 await go("?metric=executeWall");
 const rowsOf = () => ask(() => [...document.querySelectorAll("#series tbody tr")].map(row => row.cells[2].textContent));
