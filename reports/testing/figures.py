@@ -241,7 +241,7 @@ def operators_of_page(text):
                 'create': nanoseconds(row['create']), 'cold': nanoseconds(row['resizeCold']),
                 'warm': nanoseconds(row['resizeWarm']), 'wall': nanoseconds(row['executeWall']),
                 'device': nanoseconds(row['executeDevice']), 'gflops': plain(row['gflops']), 'gbs': plain(row['gbs']),
-                'roofline': share(row['roof']), 'runs': len(row['runs'])}
+                'roofline': share(row['roof']), **({'runs': len(row['runs'])} if row['runs'] else {})}
         # The rows of the cases say the same as their sums.
         counts = {}
         for row in one['cases']:

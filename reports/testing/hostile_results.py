@@ -149,7 +149,7 @@ class Elements(html.parser.HTMLParser):
         self.counts['comment', ()] += 1
 
     def handle_data(self, data):
-        if self.in_script and self.kind != 'application/json':
+        if self.in_script and self.kind not in ('application/json', 'text/plain'):
             self.scripts[data] += 1
 
 
