@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <kainjow/mustache.hpp>
-#include <utility>
 
 #include "reports/operator_facts.h"
 #include "reports/results/reader.h"
@@ -38,7 +37,7 @@ class Rows {
   kainjow::mustache::data more() const {
     return all_ > most_ ? kainjow::mustache::data(moreText(all_ - most_)) : kainjow::mustache::data(false);
   }
-  kainjow::mustache::data take() { return kainjow::mustache::data(std::move(rows_)); }
+  kainjow::mustache::data take() const { return kainjow::mustache::data(rows_); }
 
  private:
   kainjow::mustache::list rows_;

@@ -207,10 +207,10 @@ data differences(const Results& results) {
     };
     if (std::ranges::none_of(records, bad) || std::ranges::all_of(records, bad)) continue;
     for (const CaseRecord* record : records) {
-      const auto place = places.find({record->run, key.second});
+      const auto place = places.find({record->run, record->backend});
       rows.add([&] {
-        return object{{"id", key.first},
-                      {"place", place == places.end() ? key.second : place->second},
+        return object{{"id", record->id},
+                      {"place", place == places.end() ? record->backend : place->second},
                       {"status", nameOf(record->status)},
                       {"bad", flag(bad(record))},
                       {"opinion", record->opinion}};

@@ -1,5 +1,6 @@
 #include "reports/demo/demo_nights.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>

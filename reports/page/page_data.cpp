@@ -32,7 +32,8 @@ Json caseRow(const CaseRecord& record) {
 void addCases(Cases checks, size_t& left, Json& own) {
   const size_t shown = std::min({checks.size(), kCasesOfOneShown, left});
   if (shown < checks.size())
-    std::ranges::stable_partition(checks, [](const CaseRecord* record) { return isFailure(record->status); });
+    std::stable_partition(checks.begin(), checks.end(),
+                          [](const CaseRecord* record) { return isFailure(record->status); });
   Json rows = Json::array();
   for (size_t i = 0; i < shown; ++i) rows.push_back(caseRow(*checks[i]));
   own["cases"] = std::move(rows);
