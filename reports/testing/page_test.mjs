@@ -1,12 +1,12 @@
-// Opens pages in a headless Chromium: node page_test.mjs TOOLS DEMONSTRATION FAILED WORK
-// DEMONSTRATION is the page of op-report demo, FAILED one without a history, with a failure.
+// Opens pages in a headless Chromium: node page_test.mjs TOOLS DEMONSTRATION FAILED NUMBERS WORK
+// DEMONSTRATION is the page of op-report demo, FAILED one without a history, with a failure, NUMBERS one of detect --series.
 // TOOLS is the folder of node_modules (./setup --page). Prints one line per fault; exit 1 if there is one.
 import { createRequire } from "node:module";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [tools, page, failed, work] = process.argv.slice(2).map(part => path.resolve(part));
+const [tools, page, failed, numbers, work] = process.argv.slice(2).map(part => path.resolve(part));
 const require = createRequire(path.join(tools, "package.json"));
 const puppeteer = require("puppeteer-core");
 const axe = require.resolve("axe-core/axe.min.js");
@@ -156,6 +156,14 @@ expect(slower.length > 0 && slower.every(one => one.startsWith("Softmax")), `slo
 await go("#Softmax");
 const month = await ask(() => [...document.querySelectorAll('#view tr[data-case]')].map(row => Number(row.cells[4].textContent)));
 expect(month.some(ratio => ratio > 1.1) && month.some(ratio => ratio > .97 && ratio < 1.03), `against 30 nights ago: ${month}`);
+
+/* Numbers of another program have findings, series and views too. */
+await go("", pathToFileURL(numbers).href);
+expect((await text("#finding-1")).includes("worse: 2 series of sort"), "no finding in numbers of another program");
+expect(await ask(() => document.querySelectorAll("#series tbody tr").length) === 2, "not two series of another program");
+await follow("sort/1");
+expect((await text("#view")).includes("worse 1.1 times") && await ask(() => document.querySelector("#view .chart").chart.data[1].length) === 12, "no view of another program's series");
+await clean("numbers of another program");
 
 /* Nobody is left out: axe, both schemes, a phone. */
 for (const scheme of ["light", "dark"]) {

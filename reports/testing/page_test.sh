@@ -20,4 +20,6 @@ cat >"$scratch/hopeless.json" <<'END'
 END
 "$bin/op-harness" check --brief --backend cpu --cases "$scratch/hopeless.json" --json "$scratch/failed.jsonl" >/dev/null
 "$bin/op-report" build "$scratch/failed.jsonl" --output "$scratch/failed.html" >/dev/null || fail "no page"
-timeout 120 node "$source/reports/testing/page_test.mjs" "$tools" "$scratch/demo/index.html" "$scratch/failed.html" "$scratch"
+awk 'BEGIN { print "name,run,value,commit"; for (n = 1; n <= 12; ++n) for (i = 0; i < 14; ++i) print "sort/" i % 2 "," n "," (100 + (n * 5 + i * 3) % 7 / 5) * (n > 10 ? 1.1 : 1) "," (n > 10 ? "b2" : "a1") }' >"$scratch/numbers.csv"
+"$bin/op-report" detect --series "$scratch/numbers.csv" --output "$scratch/numbers.html" >/dev/null
+timeout 120 node "$source/reports/testing/page_test.mjs" "$tools" "$scratch/demo/index.html" "$scratch/failed.html" "$scratch/numbers.html" "$scratch"
