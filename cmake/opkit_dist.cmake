@@ -16,7 +16,8 @@ execute_process(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${folder} -
 file(GLOB programs ${folder}/bin/op-*)
 file(GLOB library ${folder}/lib/libopkit.so.*.*.*)
 # Pages stand where they stand in the tree, so that their links hold; beside them what they send a reader to.
-file(GLOB_RECURSE pages RELATIVE ${SOURCE} ${SOURCE}/docs/*.md ${SOURCE}/harness/*.md ${SOURCE}/ops/*.md ${SOURCE}/reports/*.md)
+file(GLOB_RECURSE pages RELATIVE ${SOURCE} ${SOURCE}/docs/*.md ${SOURCE}/docs/*.png ${SOURCE}/harness/*.md ${SOURCE}/ops/*.md
+     ${SOURCE}/reports/*.md)
 foreach(page ${pages} README.md CHANGELOG.md SECURITY.md AGENTS.md LICENSE)
   configure_file(${SOURCE}/${page} ${folder}/${page} COPYONLY)
 endforeach()
@@ -55,6 +56,10 @@ foreach(package ${packages})
   endif()
   configure_file(${licence} ${folder}/share/doc/opkit/licences/${package} COPYONLY)
 endforeach()
+set(uplot ${SOURCE}/build/page-tools/node_modules/uplot/LICENSE)  # op-report holds it if ./setup --page brought it
+if(EXISTS ${uplot})
+  configure_file(${uplot} ${folder}/share/doc/opkit/licences/uplot COPYONLY)
+endif()
 
 # The five programs share most of their bytes: a dictionary larger than all of them takes the archive from 75 to 29 MB.
 execute_process(
