@@ -41,6 +41,14 @@ Copyright: ${year} the OpKit authors
 License: Apache-2.0
  On Debian systems the text of the licence is in /usr/share/common-licenses/Apache-2.0.
 ")
+# op-report holds uPlot if ./setup --page brought it.
+set(uplot ${PROJECT_SOURCE_DIR}/build/page-tools/node_modules/uplot/LICENSE)
+if(EXISTS ${uplot})
+  file(READ ${uplot} licence)
+  string(REGEX REPLACE "\n\n" "\n.\n" licence "${licence}")
+  string(REGEX REPLACE "\n(.)" "\n \\1" licence "${licence}")
+  file(APPEND ${folder}/copyright "\nFiles: reports/page/uPlot\nCopyright: 2022 Leon Sorokin\nLicense: Expat\n ${licence}")
+endif()
 file(WRITE ${folder}/changelog.Debian "opkit (${PROJECT_VERSION}-1) unstable; urgency=medium
 
   * OpKit ${PROJECT_VERSION}: the changes are in changelog.gz.
