@@ -123,12 +123,16 @@ bool checkPlacement(const Session& session, const Case& c, const std::string& ba
                     CaseResult& result) {
   result.provider = "folded";
   std::string refused;
-  bool byDevice = true;
+  bool byDevice = true, isOwn = false;
   uint64_t limit = UINT64_MAX;  // limit of loops, if it was the reason of all fallbacks, else 0
   for (const Placement& row : session.placement()) {
     if (row.type == "Copy" || row.type == "Convert") continue;  // the backend's own
-    result.provider = row.raster ? "raster" : row.provider;
-    result.kernel = row.kernel;
+    // A node in its kernel form has parts around its own kernel, which names the case.
+    if (!isOwn || row.type == c.op) {
+      result.provider = row.raster ? "raster" : row.provider;
+      result.kernel = row.kernel;
+      isOwn = row.type == c.op;
+    }
     result.flops += row.flops;
     if (!row.fellBack) continue;
     const Refused why = refusalOf(row, backend);
