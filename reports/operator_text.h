@@ -11,7 +11,7 @@
 
 namespace opkit::reports {
 
-/// What is shown beside the facts; the pointers may be null.
+/// Sources beside the facts; the pointers may be null.
 struct OperatorSources {
   std::vector<Cause> failures;  // of this operator
   const TimeHistory* history = nullptr;

@@ -16,7 +16,7 @@
 
 namespace opkit::reports {
 
-/// What an operator does, and its page in the tree.
+/// The summary of an operator, and its page in the tree.
 struct OperatorNote {
   std::string summary, page;
 };

@@ -65,7 +65,7 @@ Result<int> refuse(const std::string& name, const Results& results) {
   return cli::kNothingRan;
 }
 
-/// What the newest night of a history adds.
+/// Times and verdicts of a history; empty without one.
 struct FromHistory {
   std::optional<TimeHistory> times;
   std::optional<Judged> judged;

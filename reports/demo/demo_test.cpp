@@ -239,7 +239,7 @@ TEST_F(DemoFolderTest, RefusesAFolderWithFilesInOneLine) {
   EXPECT_EQ(run("demo " + folder_ + "/empty --nights 3", &said), 0) << said;
 }
 
-/// What twenty other draws of the same nights say tonight: the slow kernel was new in 15, another series in 1 of them.
+/// Twenty other draws of the same nights: tonight the slow kernel is new in 15 of them, another series in 1.
 TEST_F(DemoFolderTest, OtherSeedsSayTheSame) {
   size_t slow = 0, other = 0;  // seeds
   for (uint64_t seed = 101; seed <= 120; ++seed) {

@@ -64,7 +64,7 @@ const nlohmann::json* entriesOf(const nlohmann::json& json, const char* key) {
   return found != json.end() && found->is_array() ? &*found : nullptr;
 }
 
-/// What of the machine is the same as long as it is the same machine: names of hosts change with every container.
+/// Cores and caches identify the machine; its name does not, since each container has another one.
 std::string machineOf(const nlohmann::json& context) {
   if (!context.contains("num_cpus")) return "";
   std::string text = fmt::format("{} CPUs", context["num_cpus"].dump());

@@ -21,7 +21,7 @@ struct Presence {
   bool hasGap() const { return nights <= oldest - newest; }
 };
 
-/// What ran under one kind, device and options. Night 0 is tonight.
+/// The cases of one kind that ran on one device with the same options. Night 0 is tonight.
 struct Group {
   std::array<std::map<int64_t, int64_t>, kNightsRead> subjects;  // by item
 };

@@ -11,7 +11,7 @@ namespace opkit::reports {
 /// The findings of the newest night, each with its line over the nights, and the noise of tonight; false for null.
 kainjow::mustache::data findingsData(const Judged* judged);
 
-/// What changed since the night before, vanished cases and the nights; false for null.
+/// Changes of status since the night before, vanished cases, and the nights; false for null.
 kainjow::mustache::data nightsData(const Nights* nights);
 
 }  // namespace opkit::reports

@@ -8,7 +8,7 @@ function keep(name, value) {
 }
 /* An element; texts never become markup. */
 function make(tag, attributes = {}, ...children) {
-  const svg = ["svg", "polyline", "circle", "line", "title", "rect"].includes(tag) && tag !== "title";
+  const svg = ["svg", "polyline", "circle", "line", "rect"].includes(tag);
   const one = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "on") for (const [event, act] of Object.entries(value)) one.addEventListener(event, act);
@@ -42,7 +42,7 @@ document.addEventListener("keydown", event => {
   if (event.key === "/" && !typing && search) { event.preventDefault(); showAll(); search.focus(); }
   if (event.key !== "Escape") return;
   if (document.activeElement === search) { search.value = ""; filter("", true); }
-  else if (!typing && location.hash) history.length > 1 && !byId("all").hidden ? (location.hash = "") : (location.hash = "matrix");
+  else if (!typing && !byId("view").hidden) location.hash = "matrix";
 });
 
 /* A link opens an operator's view, or the closed details around its target. */

@@ -10,7 +10,7 @@
 
 namespace opkit::reports {
 
-/// What the history says of its newest night. Errors are those of Store::open.
+/// Adds the nights and the verdicts of a history. Errors are those of Store::open.
 Status addHistory(const std::string& path, PageSources& sources);
 
 /// The summaries of operators and their pages below ops/.

@@ -116,7 +116,7 @@ function showOperator(name, id, backend, metric) {
     ...part("Times", own.times.length ? timesTable(name, own, lines) : null),
     own.times.length ? make("p", { class: "note" }, "Medians; of several process runs, the middle one by execute time. Runs: the least of each process run is a dot, the box holds the middle half of one run's samples. / 30 nights ago: the median of the last three nights over that of three nights thirty nights before." + (own.moreTimes ? ` The page leaves out ${own.moreTimes} more.` : "")) : "",
     ...(lines.length ? nightsPart(lines, chosen) : []), ...rooflinePart(own), ...accessPart(own), ...mutantsPart(own),
-    ...part("What did not run, and why", notRun.length ? table(["cases", "what", "reason"], notRun) : null), ...casesPart(own, metric ? "" : id));
+    ...part("Not run", notRun.length ? table(["cases", "what", "reason"], notRun) : null), ...casesPart(own, metric ? "" : id));
   for (const row of view.querySelectorAll("tr[data-case]")) if (row.dataset.case === id) row.classList.add("chosen");
   byId("all").hidden = true;
   view.hidden = false;
