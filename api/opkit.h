@@ -84,7 +84,8 @@ struct Placement {
 
 class OPKIT_API Network {
  public:
-  /// Reads an .onnx or .opk file (distinguished by their first bytes). Null if it cannot be run.
+  /// Reads an .onnx or .opk file (distinguished by their first bytes). It stays mapped and must not change while the
+  /// network lives: replace it by renaming another one. Null if it cannot be run.
   static std::unique_ptr<Network> open(const std::string& path, const Options& options, std::string& error);
   ~Network();
   Network(const Network&) = delete;

@@ -25,8 +25,12 @@ class MappedFile final : public Buffer {
   std::byte* data_;
 };
 
-/// The constant at `offsetBytes` of a file, in place if its elements are aligned there and need no change, else copied.
-/// REQUIRES desc.sizeBytes() bytes from there on.
+/// The constant of `bytes`, copied; bools become 0 or 1. REQUIRES desc.sizeBytes() bytes.
+Result<Tensor> constantFrom(std::span<const uint8_t> bytes, const TensorDesc& desc);
+
+/// The constant at `offsetBytes` of a file, in place if its elements are aligned there and need no change. Large ones
+/// that are not aligned get a LazyBuffer, whose memory counts from the beginning. REQUIRES desc.sizeBytes() bytes from
+/// there on.
 Result<Tensor> constantIn(const std::shared_ptr<MappedFile>& file, size_t offsetBytes, const TensorDesc& desc);
 
 }  // namespace opkit

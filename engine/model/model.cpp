@@ -4,6 +4,7 @@
 
 #include "engine/model/model_structure.h"
 #include "engine/op/op_registry.h"
+#include "engine/tensor/lazy_buffer.h"
 
 namespace opkit {
 
@@ -115,7 +116,8 @@ Status replaceDefault(Model& model, const std::string& name, const Tensor& value
   bool isFixed = false;
   const std::vector<ModelTensor*> copies = copiesOf(model, model.tensors[index].defaultOf->position, isFixed);
   const Tensor& now = *model.tensors[index].constant;
-  if (now.desc == value.desc && !isObject(now.desc.dtype) && std::ranges::equal(now.bytes(), value.bytes()))
+  if (now.desc == value.desc && !isObject(now.desc.dtype) &&
+      std::ranges::equal(asStored(now).bytes(), asStored(value).bytes()))
     return Status::ok();
   if (isFixed) return Status::unsupported("input '{}' keeps its default: a node was imported by its value", name);
   for (ModelTensor* copy : copies) {

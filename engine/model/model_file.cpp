@@ -7,6 +7,7 @@
 #include "engine/model/model.h"
 #include "engine/model/model_generated.h"
 #include "engine/model/model_structure.h"
+#include "engine/tensor/lazy_buffer.h"
 
 namespace opkit {
 namespace {
@@ -123,10 +124,7 @@ class ModelReader {
       model.addConstant(name, std::move(value));
       return Status::ok();
     }
-    OPKIT_ASSIGN(Tensor value, Tensor::onHost(desc));
-    if (!stored.empty()) std::memcpy(value.bytes().data(), stored.data(), stored.size());
-    if (desc.dtype == DType::Bool)
-      for (uint8_t& element : value.data<uint8_t>()) element = element != 0;
+    OPKIT_ASSIGN(Tensor value, constantFrom(stored, desc));
     model.addConstant(name, std::move(value));
     return Status::ok();
   }
@@ -183,7 +181,7 @@ struct Constants {
   uint64_t place(const Tensor& value) {
     if (value.sizeBytes() == 0) return 0;
     const uint64_t at = (end + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
-    const std::span<std::byte> bytes = value.bytes();
+    const std::span<std::byte> bytes = asStored(value).bytes();
     placed.emplace_back(at, std::span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
     end = at + bytes.size();
     return at;

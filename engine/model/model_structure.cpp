@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "engine/base/nesting.h"
+#include "engine/tensor/lazy_buffer.h"
 
 namespace opkit {
 namespace {
@@ -52,7 +53,7 @@ class StructureCheck {
         return Status::corrupt("model: constant '{}' must be {}, found {}", tensor.name, tensor.desc.toString(),
                                value.desc.toString());
       if (value.buffer && isObject(value.desc.dtype)) continue;
-      if (!value.buffer || !value.buffer->hostData() || value.offsetBytes > value.buffer->sizeBytes() ||
+      if (!value.buffer || !asStored(value).buffer->hostData() || value.offsetBytes > value.buffer->sizeBytes() ||
           value.sizeBytes() > value.buffer->sizeBytes() - value.offsetBytes)
         return Status::corrupt("model: constant '{}' has fewer bytes than {} needs", tensor.name,
                                tensor.desc.toString());

@@ -6,6 +6,7 @@
 #include "engine/backend/guarded_tensor.h"
 #include "engine/backend/loop_lowering.h"
 #include "engine/base/clock.h"
+#include "engine/tensor/lazy_buffer.h"
 
 namespace opkit {
 namespace {
@@ -170,14 +171,18 @@ Status Pipeline::placeConstant(Slot& slot) {
   const Tensor& host = *graph_.contents[t];
   Backend& backend = backends_.at(slot.backend);
   const bool sameForm = host.desc == slot.device.desc && host.layout == slot.device.layout;
-  const bool aligned = reinterpret_cast<uintptr_t>(host.bytes().data()) % backend.alignment() == 0;
+  const Tensor stored = asStored(host);
+  const bool aligned = reinterpret_cast<uintptr_t>(stored.bytes().data()) % backend.alignment() == 0;
   if (backend.sharesHostMemory() && sameForm && aligned) {
     slot.device = host;
     return Status::ok();
   }
   // On the host, guard pages do this.
   const size_t guard = backend.sharesHostMemory() ? 0 : config_.guardBytes;
-  const auto upload = [&] { return uploadGuarded(backend, host, slot.device, guard); };
+  const auto upload = [&]() -> Result<Tensor> {
+    OPKIT_ASSIGN(const Tensor source, sameForm&& backend.sharesHostMemory() ? stored : readable(host));
+    return uploadGuarded(backend, source, slot.device, guard);
+  };
   if (!graph_.constant[t]) {
     OPKIT_ASSIGN(slot.device, upload());
     return Status::ok();

@@ -34,9 +34,9 @@ class PackedPlus final : public Execution {
 Result<std::unique_ptr<Execution>> createPackedPlus(const CreateArgs& args, Backend& backend) {
   std::shared_ptr<const Tensor> packed;
   if (const Tensor* weight = args.constant(1)) {
-    const auto values = weight->data<float>();
-    OPKIT_ASSIGN(packed, cpu::packConstant(backend, *weight, "packed plus", weight->desc.elements(),
-                                           [&](float* to) { std::ranges::copy(values, to); }));
+    OPKIT_ASSIGN(packed, cpu::packConstant(
+                             backend, *weight, "packed plus", weight->desc.elements(),
+                             [](const Tensor& source, float* to) { std::ranges::copy(source.data<float>(), to); }));
   }
   return std::unique_ptr<Execution>(std::make_unique<PackedPlus>(args, std::move(packed)));
 }
@@ -126,9 +126,9 @@ const OpRegistry& refusingOps() {
     made.addCreator(
         "cpu", "Plus",
         {"refused", takeAll, [](const CreateArgs& args, Backend& backend) -> Result<std::unique_ptr<Execution>> {
-           const auto values = args.constant(1)->data<float>();
-           OPKIT_ASSIGN(auto packed, cpu::packConstant(backend, *args.constant(1), "refused", std::ssize(values),
-                                                       [&](float* to) { std::ranges::copy(values, to); }));
+           const auto copy = [](const Tensor& source, float* to) { std::ranges::copy(source.data<float>(), to); };
+           const Tensor& weight = *args.constant(1);
+           OPKIT_ASSIGN(auto packed, cpu::packConstant(backend, weight, "refused", weight.desc.elements(), copy));
            return std::unique_ptr<Execution>(std::make_unique<Refused>(std::move(packed)));
          }});
     return made;

@@ -60,8 +60,8 @@ class BrokenCpu final : public Execution {
   void packAndForget() {
     constexpr int64_t kFactors = 1024;
     const auto source = Tensor::onHost({DType::Float32, {kFactors}});
-    const auto packed =
-        cpu::packConstant(backend_, *source, "ones", kFactors, [](float* to) { std::fill_n(to, kFactors, 1.0f); });
+    const auto packed = cpu::packConstant(backend_, *source, "ones", kFactors,
+                                          [](const Tensor&, float* to) { std::fill_n(to, kFactors, 1.0f); });
     factor_ = &(*packed)->data<float>()[kFactors / 2];
   }
 

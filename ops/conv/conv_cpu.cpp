@@ -81,9 +81,9 @@ class GemmConvCpu final : public ConvCpu {
     const int64_t rows = shape[0] / params_.group;
     const int64_t depth = elementCount(shape, 1, shape.size());
     matrixFloats_ = gemm::packedLeftFloats(rows, depth);
-    const auto pack = [&](float* to) {
+    const auto pack = [&](const Tensor& source, float* to) {
       for (int64_t g = 0; g < params_.group; ++g)
-        gemm::packLeft({floatsOf(weights) + g * rows * depth, depth, 1}, rows, depth, to + g * matrixFloats_);
+        gemm::packLeft({floatsOf(source) + g * rows * depth, depth, 1}, rows, depth, to + g * matrixFloats_);
     };
     OPKIT_ASSIGN(packed_, cpu::packConstant(backend, weights, fmt::format("conv {}x{}x{}", params_.group, rows, depth),
                                             params_.group * matrixFloats_, pack));

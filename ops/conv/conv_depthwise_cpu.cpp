@@ -103,9 +103,9 @@ class DepthwiseCpu final : public ConvCpu {
     const int64_t lanes = depthwiseLanes(), channels = weights.desc.shape[0];
     const int64_t taps = elementCount(weights.desc.shape, 1, weights.desc.shape.size());
     const int64_t blocks = (channels + lanes - 1) / lanes;
-    const auto pack = [&](float* to) {
+    const auto pack = [&](const Tensor& source, float* to) {
       for (int64_t b = 0; b < blocks; ++b, to += taps * lanes)
-        packChannels(floatsOf(weights) + b * lanes * taps, taps, std::min(lanes, channels - b * lanes), to);
+        packChannels(floatsOf(source) + b * lanes * taps, taps, std::min(lanes, channels - b * lanes), to);
     };
     const std::string form = fmt::format("depthwise conv {}x{} in {} lanes", channels, taps, lanes);
     OPKIT_ASSIGN(packed_, cpu::packConstant(backend, weights, form, blocks * taps * lanes, pack));

@@ -64,9 +64,9 @@ class DirectConvCpu final : public ConvCpu {
     const Shape& shape = weights.desc.shape;
     const int64_t outputs = shape[0] / params_.group, depth = elementCount(shape, 1, shape.size());
     matrixFloats_ = directWeightFloats(outputs, depth);
-    const auto pack = [&](float* to) {
+    const auto pack = [&](const Tensor& source, float* to) {
       for (int64_t g = 0; g < params_.group; ++g)
-        packDirect(floatsOf(weights) + g * outputs * depth, outputs, depth, to + g * matrixFloats_);
+        packDirect(floatsOf(source) + g * outputs * depth, outputs, depth, to + g * matrixFloats_);
     };
     OPKIT_ASSIGN(packed_,
                  cpu::packConstant(backend, weights, fmt::format("direct conv {}x{}x{}", params_.group, outputs, depth),

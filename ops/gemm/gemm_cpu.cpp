@@ -76,12 +76,14 @@ class GemmCpu final : public HostExecution {
   Status packRight(const Tensor& b, Backend& backend) {
     const int64_t depth = b.desc.shape[params_.trans_b ? 1 : 0];
     const int64_t columns = b.desc.shape[params_.trans_b ? 0 : 1];
-    const product::Right right{
-        .data = floatsOf(b), .depthStride = params_.trans_b ? 1 : columns, .columnStride = params_.trans_b ? depth : 1};
     OPKIT_ASSIGN(packed_,
                  cpu::packConstant(backend, b, fmt::format("gemm right {}x{} t{}", depth, columns, params_.trans_b),
-                                   product::packedRightFloats(depth, columns),
-                                   [&](float* to) { product::packRight(right, depth, columns, to); }));
+                                   product::packedRightFloats(depth, columns), [&](const Tensor& source, float* to) {
+                                     const product::Right right{.data = floatsOf(source),
+                                                                .depthStride = params_.trans_b ? 1 : columns,
+                                                                .columnStride = params_.trans_b ? depth : 1};
+                                     product::packRight(right, depth, columns, to);
+                                   }));
     return Status::ok();
   }
 

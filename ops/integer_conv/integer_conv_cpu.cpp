@@ -171,8 +171,8 @@ class GemmCpu final : public IntegerConvCpu {
     const Shape& shape = weights.desc.shape;
     const int64_t rows = shape[0] / params_.group, depth = elementCount(shape, 1, shape.size());
     const int64_t packedBytes = params_.group * bytes::packedLeftBytes(rows, depth);
-    const auto pack = [&](float* to) {
-      bytes::packLeft({bytesOf(weights), depth, isSigned(weights)}, params_.group, rows, depth,
+    const auto pack = [&](const Tensor& source, float* to) {
+      bytes::packLeft({bytesOf(source), depth, isSigned(weights)}, params_.group, rows, depth,
                       reinterpret_cast<uint8_t*>(to), nullptr);
     };
     OPKIT_ASSIGN(packed_,

@@ -88,9 +88,9 @@ class DirectCpu final : public IntegerConvCpu {
     const Shape& shape = weights.desc.shape;
     const int64_t outputs = shape[0] / params_.group, taps = elementCount(shape, 2, shape.size());
     matrixBytes_ = directWeightBytes(outputs, ceilDiv(shape[1], kWordChannels) * taps);
-    const auto pack = [&](float* to) {
+    const auto pack = [&](const Tensor& source, float* to) {
       for (int64_t g = 0; g < params_.group; ++g)
-        packDirectWeights(bytesOf(weights) + g * outputs * shape[1] * taps, isSigned(weights), outputs, shape[1], taps,
+        packDirectWeights(bytesOf(source) + g * outputs * shape[1] * taps, isSigned(weights), outputs, shape[1], taps,
                           reinterpret_cast<uint8_t*>(to) + g * matrixBytes_);
     };
     const std::string layout = fmt::format("direct bytes {}x{}x{}x{}", params_.group, outputs, shape[1], taps);

@@ -96,10 +96,11 @@ class IntegerMatMulCpu final : public HostExecution {
     const int64_t depth = shape.size() == 1 ? shape[0] : shape[shape.size() - 2];
     const int64_t columns = shape.size() == 1 ? 1 : shape.back(), count = matricesOf(shape);
     rightBytes_ = bytes::packedRightBytes(depth, columns);
-    const auto pack = [&](float* to) {
+    const auto pack = [&](const Tensor& source, float* to) {
       for (int64_t i = 0; i < count; ++i)
-        bytes::packRight({.data = bytesOf(b) + i * depth * columns, .isSigned = isSigned(b), .depthStride = columns},
-                         depth, columns, reinterpret_cast<uint8_t*>(to) + i * rightBytes_);
+        bytes::packRight(
+            {.data = bytesOf(source) + i * depth * columns, .isSigned = isSigned(b), .depthStride = columns}, depth,
+            columns, reinterpret_cast<uint8_t*>(to) + i * rightBytes_);
     };
     OPKIT_ASSIGN(packed_, cpu::packConstant(backend, b, fmt::format("bytes right {}x{}x{}", count, depth, columns),
                                             count * rightBytes_ / 4, pack));

@@ -79,11 +79,11 @@ class MatMulCpu final : public HostExecution {
     const int64_t count = vector ? 1 : elementCount(shape, 0, shape.size() - 2);
     matrixFloats_ = (gemm::packedRightFloats(depth, columns) + 15) / 16 * 16;
     OPKIT_ASSIGN(packed_, cpu::packConstant(backend, b, fmt::format("matmul right {}x{}x{}", count, depth, columns),
-                                            count * matrixFloats_, [&](float* to) {
+                                            count * matrixFloats_, [&](const Tensor& source, float* to) {
                                               for (int64_t i = 0; i < count; ++i)
-                                                gemm::packRight(
-                                                    {.data = floatsOf(b) + i * depth * columns, .depthStride = columns},
-                                                    depth, columns, to + i * matrixFloats_);
+                                                gemm::packRight({.data = floatsOf(source) + i * depth * columns,
+                                                                 .depthStride = columns},
+                                                                depth, columns, to + i * matrixFloats_);
                                             }));
     return Status::ok();
   }

@@ -6,6 +6,7 @@
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
+#include "engine/tensor/lazy_buffer.h"
 #include "ops/recurrent/step_doubles.h"
 #include "ops/recurrent/step_vectors.h"
 #include "ops/recurrent/whole_weights.h"
@@ -252,15 +253,16 @@ class StepsCpu final : public cpu::CpuKernel {
   }
   Status packConstantR(const Tensor& r, Backend& backend) {
     const Shape& shape = r.desc.shape;
-    steps_ = commonSteps({floatsOf(r), static_cast<size_t>(r.desc.elements())}, shape[0]);
+    OPKIT_ASSIGN(const Tensor values, readable(r));
+    steps_ = commonSteps({floatsOf(values), static_cast<size_t>(r.desc.elements())}, shape[0]);
     const bool whole = !steps_.empty();
     const std::string form =
         fmt::format("recurrent r {}x{}x{} in passes of {} and blocks of {}{}", shape[0], gatesOf(cell_), shape[2],
                     passes_[0].gates, blockUnits(), whole ? ", whole" : "");
     const int64_t count = packedFloats(shape[0], shape[2]);
-    const auto packAll = [&](float* to) {
-      if (whole) return pack(floatsOf(r), shape[0], shape[2], reinterpret_cast<int8_t*>(to), nullptr);
-      pack(floatsOf(r), shape[0], shape[2], to, nullptr);
+    const auto packAll = [&](const Tensor&, float* to) {
+      if (whole) return pack(floatsOf(values), shape[0], shape[2], reinterpret_cast<int8_t*>(to), nullptr);
+      pack(floatsOf(values), shape[0], shape[2], to, nullptr);
     };
     OPKIT_ASSIGN(packed_, cpu::packConstant(backend, r, form, whole ? (count + 3) / 4 : count, packAll));
     return Status::ok();

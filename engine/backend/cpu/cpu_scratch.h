@@ -16,8 +16,10 @@ inline float* scratchFloats(const Tensor& scratch, int64_t first = 0) {
 }
 
 /// The `count` floats, 64-byte aligned, that `pack` writes from `constant`; packed once and shared through `backend`'s
-/// store. `form` names the packing and everything it depends on. OutOfMemory when refused.
+/// store. `pack` reads its first argument: `constant`, or a copy of it for the time of the call (lazy_buffer.h).
+/// `form` names the packing and everything it depends on. OutOfMemory when refused.
 Result<std::shared_ptr<const Tensor>> packConstant(Backend& backend, const Tensor& constant, const std::string& form,
-                                                   int64_t count, const std::function<void(float*)>& pack);
+                                                   int64_t count,
+                                                   const std::function<void(const Tensor&, float*)>& pack);
 
 }  // namespace opkit::cpu

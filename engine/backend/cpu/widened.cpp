@@ -4,6 +4,7 @@
 #include "engine/backend/cpu/parallel.h"
 #include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
+#include "engine/tensor/lazy_buffer.h"
 
 namespace opkit::cpu {
 namespace {
@@ -35,9 +36,10 @@ void roundTo(ThreadPool& pool, const Tensor& from, const Tensor& to, int64_t fir
 
 Result<std::shared_ptr<const Tensor>> wideConstant(Backend& backend, const Tensor& constant) {
   return backend.constants().get<Tensor>(constant, "widened", [&]() -> Result<Tensor> {
+    OPKIT_ASSIGN(const Tensor source, readable(constant));
     Tensor result{wide(constant.desc), nullptr, 0, 0};
     OPKIT_ASSIGN(result.buffer, backend.allocate(std::max<size_t>(result.sizeBytes(), 1)));
-    widenTo(threadPool(backend), constant, 0, result);
+    widenTo(threadPool(backend), source, 0, result);
     return result;
   });
 }

@@ -83,4 +83,14 @@ Result<Tensor> ExternalData::read(const onnx::TensorProto& proto, const TensorDe
   return constantIn(file, place.offset, desc);
 }
 
+std::optional<ByteRange> ExternalData::rangeOf(const onnx::TensorProto& proto) const {
+  const std::optional<uint64_t> number = own_.ranges.empty() ? std::nullopt : numberOfValue(proto);
+  return number && *number < own_.ranges.size() ? std::optional(own_.ranges[*number]) : std::nullopt;
+}
+
+Result<Tensor> ExternalData::read(ByteRange range, const TensorDesc& desc) const {
+  if (own_.file) return constantIn(own_.file, range.offset, desc);
+  return constantFrom(own_.bytes.subspan(range.offset, range.sizeBytes), desc);
+}
+
 }  // namespace opkit

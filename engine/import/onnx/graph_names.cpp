@@ -8,26 +8,12 @@
 #include <vector>
 
 #include "engine/base/nesting.h"
+#include "engine/import/onnx/wire_messages.h"
 
 namespace opkit {
 namespace {
 
 using google::protobuf::io::CodedInputStream;
-
-/// The messages on the way from a model to a subgraph.
-enum class Message { Model, Graph, Node, Attribute, Function, Other };
-
-Message fieldOf(Message message, uint32_t number) {
-  switch (message) {
-    case Message::Model: return number == 7 ? Message::Graph : number == 25 ? Message::Function : Message::Other;
-    case Message::Graph: return number == 1 ? Message::Node : Message::Other;
-    case Message::Function: return number == 7 ? Message::Node : Message::Other;
-    case Message::Node: return number == 5 ? Message::Attribute : Message::Other;
-    case Message::Attribute: return number == 6 || number == 11 ? Message::Graph : Message::Other;
-    case Message::Other: break;
-  }
-  return Message::Other;
-}
 
 bool skip(CodedInputStream& stream, uint32_t wireType) {
   uint64_t ignored = 0;
@@ -73,11 +59,11 @@ size_t nestingOf(const onnx::GraphProto& graph) {
 size_t nestingOf(std::span<const uint8_t> model) {
   CodedInputStream stream(model.data(), static_cast<int>(std::min<size_t>(model.size(), INT32_MAX)));
   struct Open {
-    Message message;
+    WireMessage message;
     int end;
     size_t depth;
   };
-  std::vector<Open> open{{Message::Model, static_cast<int>(model.size()), 0}};
+  std::vector<Open> open{{WireMessage::Model, static_cast<int>(model.size()), 0}};
   size_t deepest = 0;
   while (!open.empty()) {
     const Open around = open.back();
@@ -87,12 +73,12 @@ size_t nestingOf(std::span<const uint8_t> model) {
       open.pop_back();
       continue;
     }
-    const Message inner = (tag & 7) == 2 ? fieldOf(around.message, tag >> 3) : Message::Other;
+    const WireMessage inner = (tag & 7) == 2 ? messageIn(around.message, tag >> 3) : WireMessage::Other;
     uint32_t length = 0;
-    if (inner == Message::Other ? !skip(stream, tag & 7) : !stream.ReadVarint32(&length)) break;
-    if (inner == Message::Other) continue;
+    if (inner == WireMessage::Other ? !skip(stream, tag & 7) : !stream.ReadVarint32(&length)) break;
+    if (inner == WireMessage::Other) continue;
     if (length > static_cast<uint32_t>(around.end - stream.CurrentPosition())) break;
-    const bool isSubgraph = inner == Message::Graph && around.message == Message::Attribute;
+    const bool isSubgraph = inner == WireMessage::Graph && around.message == WireMessage::Attribute;
     open.push_back({inner, stream.CurrentPosition() + static_cast<int>(length), around.depth + (isSubgraph ? 1 : 0)});
     deepest = std::max(deepest, open.back().depth);
   }

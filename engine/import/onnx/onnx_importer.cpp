@@ -1,7 +1,5 @@
 #include "engine/import/onnx/onnx_importer.h"
 
-#include <google/protobuf/io/coded_stream.h>
-
 #include <map>
 #include <set>
 #include <sstream>
@@ -12,6 +10,7 @@
 #include "engine/import/onnx/graph_names.h"
 #include "engine/import/onnx/inline_branches.h"
 #include "engine/import/onnx/inline_functions.h"
+#include "engine/import/onnx/lean_model.h"
 #include "engine/import/onnx/onnx_node.h"
 #include "engine/import/onnx/onnx_tensor.h"
 #include "engine/model/model_structure.h"
@@ -341,14 +340,9 @@ class GraphImport {
   bool isSubgraph_;
 };
 
-/// A subgraph is three messages deeper than the graph around it: node, attribute, graph.
-constexpr int kMaxMessages = 3 * (static_cast<int>(kMaxNesting) + 1) + 8;
-
-Result<onnx::ModelProto> parse(std::span<const uint8_t> bytes) {
+Result<onnx::ModelProto> parse(const LeanModel& lean, std::span<const uint8_t> bytes) {
   onnx::ModelProto proto;
-  google::protobuf::io::CodedInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
-  stream.SetRecursionLimit(kMaxMessages);
-  if (!proto.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
+  if (!lean.parse(proto)) {
     OPKIT_TRY(checkNesting(nestingOf(bytes)));
     return Status::corrupt("expected an ONNX model, found {} bytes that are truncated, damaged or something else",
                            bytes.size());
@@ -359,29 +353,36 @@ Result<onnx::ModelProto> parse(std::span<const uint8_t> bytes) {
   return proto;
 }
 
-}  // namespace
-
-Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules, const OpRegistry& registry,
-                         const std::string& path) {
+/// `file` holds the bytes, or is null.
+Result<Model> importFrom(std::span<const uint8_t> bytes, const std::shared_ptr<MappedFile>& file,
+                         const OnnxRules& rules, const OpRegistry& registry, const std::string& path) {
   if (bytes.size() > INT32_MAX)
     return Status::unsupported("ONNX models must be smaller than 2 GiB, found {} bytes", bytes.size());
-  OPKIT_ASSIGN(onnx::ModelProto proto, parse(bytes));
-  ExternalData external(path);
+  const LeanModel lean(bytes);
+  OPKIT_ASSIGN(onnx::ModelProto proto, parse(lean, bytes));
+  ExternalData external(path, {bytes, file, lean.values()});
   OPKIT_TRY(inlineFunctions(proto));
   OPKIT_TRY(inlineConstantBranches(proto));
   FreeNames freeNames;
-  FileContext file{proto, rules, external, freeNames, {}};
-  OPKIT_TRY(readOpsets(proto, file));
-  OPKIT_ASSIGN(Model model, GraphImport(proto.graph(), file, registry).run());
+  FileContext context{proto, rules, external, freeNames, {}};
+  OPKIT_TRY(readOpsets(proto, context));
+  OPKIT_ASSIGN(Model model, GraphImport(proto.graph(), context, registry).run());
   model.producer = proto.producer_name();
   for (const onnx::StringStringEntryProto& entry : proto.metadata_props())
     model.metadata.emplace_back(entry.key(), entry.value());
   return model;
 }
 
+}  // namespace
+
+Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules, const OpRegistry& registry,
+                         const std::string& path) {
+  return importFrom(bytes, nullptr, rules, registry, path);
+}
+
 Result<Model> readModelFile(const std::string& path, const OnnxRules& rules, const OpRegistry& registry) {
   OPKIT_ASSIGN(const auto file, MappedFile::open(path));
-  return isOpk(file->contents()) ? readModel(file) : importOnnx(file->contents(), rules, registry, path);
+  return isOpk(file->contents()) ? readModel(file) : importFrom(file->contents(), file, rules, registry, path);
 }
 
 }  // namespace opkit

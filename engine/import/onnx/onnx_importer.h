@@ -11,10 +11,11 @@ namespace opkit {
 
 /// Corrupt when the bytes are not an ONNX model; Unsupported names the operator, attribute or type that OpKit
 /// does not handle; InvalidArgument for graphs that contradict themselves (a cycle, an undefined tensor). `path` is the
-/// file of the bytes: external data lie beside it (external_data.h), are mapped, and stay there.
+/// file of the bytes: external data lie beside it (external_data.h), are mapped, and stay there. Values inside the
+/// bytes are copied once.
 Result<Model> importOnnx(std::span<const uint8_t> bytes, const OnnxRules& rules, const OpRegistry& registry,
                          const std::string& path = "");
-/// An .onnx or .opk file, distinguished by its first bytes. Constants of an .opk file stay in the file, which must not
+/// An .onnx or .opk file, distinguished by its first bytes. It is mapped, and large constants stay in it: it must not
 /// change while the model lives.
 Result<Model> readModelFile(const std::string& path, const OnnxRules& rules, const OpRegistry& registry);
 

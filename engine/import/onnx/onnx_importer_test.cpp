@@ -2,16 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <filesystem>
 #include <random>
 
+#include "engine/base/host_memory.h"
 #include "engine/base/nesting.h"
 #include "engine/import/onnx/onnx_proto.h"
+#include "engine/model/mapped_file.h"
 #include "engine/op/op_registry.h"
+#include "engine/tensor/lazy_buffer.h"
 #include "engine/testing/small_stack.h"
 
 namespace opkit {
 namespace {
 
+namespace fs = std::filesystem;
 using onnx::AttributeProto;
 using onnx::TensorProto;
 
@@ -631,6 +637,82 @@ TEST(OnnxImporter, SparseAttributesBecomeDense) {
   ASSERT_TRUE(model) << model.error().toString();
   const ModelTensor& tensor = model->tensors[model->findTensor("v")];
   EXPECT_TRUE(std::ranges::equal(tensor.constant->data<float>(), std::vector<float>{0, 0, 7, 0}));
+}
+
+/// Initializer "w" f32[count] with `values` as raw data.
+void addLarge(Builder& builder, const std::vector<float>& values, int64_t count) {
+  TensorProto& tensor = *builder.graph().add_initializer();
+  tensor.set_name("w");
+  tensor.set_data_type(TensorProto::FLOAT);
+  tensor.add_dims(count);
+  tensor.set_raw_data(values.data(), values.size() * sizeof(float));
+  builder.graph().mutable_node(0)->add_input("w");
+}
+
+std::vector<float> manyValues(size_t count) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i) / 4;
+  return values;
+}
+
+TEST(OnnxImporter, LargeValuesAreReadWhereverTheyAre) {
+  const std::vector<float> values = manyValues(300);
+  Builder builder = simple();
+  addLarge(builder, values, 300);
+  onnx::NodeProto& node = builder.node("Value", {}, {"v"});
+  AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name("value");
+  attribute.set_type(AttributeProto::TENSOR);
+  *attribute.mutable_t() = builder.graph().initializer(0);
+  builder.graph().mutable_node(0)->add_input("v");
+  const Result<Model> model = builder.import();
+  ASSERT_TRUE(model) << model.error().toString();
+  for (const char* name : {"w", "v"}) {
+    const Tensor& constant = *model->tensors[model->findTensor(name)].constant;
+    EXPECT_TRUE(std::ranges::equal(constant.data<float>(), values)) << name;
+  }
+}
+
+TEST(OnnxImporter, LargeValuesOfAnotherLengthThanTheirShapeAreRefused) {
+  for (const int64_t count : {299, 301}) {
+    Builder builder = simple();
+    addLarge(builder, manyValues(300), count);
+    const Result<Model> model = builder.import();
+    ASSERT_FALSE(model);
+    EXPECT_EQ(model.error().message(),
+              fmt::format("ONNX initializer 'w': f32[{}] needs {} bytes of raw data, found 1200", count, count * 4));
+  }
+}
+
+/// At each of the places that a float may have in a file.
+TEST(OnnxImporter, LargeValuesStayInTheFile) {
+  const std::string path = testing::TempDir() + "/large_values.onnx";
+  const std::vector<float> values = manyValues(size_t{1} << 15);
+  size_t inPlace = 0;
+  for (size_t shift = 0; shift < 4; ++shift) {
+    Builder builder = simple();
+    builder.proto.set_producer_name(std::string(shift, 'p'));
+    addLarge(builder, values, std::ssize(values));
+    ASSERT_TRUE(writeFile(path, builder.bytes()).isOk());
+    const size_t before = hostMemoryInUse();
+    const Result<Model> model = readModelFile(path, testRules(), testOps());
+    ASSERT_TRUE(model) << model.error().toString();
+    EXPECT_EQ(model->producer, std::string(shift, 'p'));
+    const Tensor& constant = *model->tensors[model->findTensor("w")].constant;
+    inPlace += dynamic_cast<const MappedFile*>(constant.buffer.get()) ? 1 : 0;
+    const Tensor stored = asStored(constant);
+    ASSERT_NE(dynamic_cast<const MappedFile*>(stored.buffer.get()), nullptr);
+    EXPECT_EQ(std::memcmp(stored.bytes().data(), values.data(), stored.sizeBytes()), 0);
+    const auto once = readable(constant);
+    ASSERT_TRUE(once);
+    EXPECT_TRUE(std::ranges::equal(once->data<float>(), values));
+    EXPECT_TRUE(std::ranges::equal(constant.data<float>(), values));
+    constant.buffer->discard(constant.offsetBytes, constant.sizeBytes());
+    EXPECT_TRUE(std::ranges::equal(constant.data<float>(), values)) << "discarding lost values";
+    EXPECT_LE(hostMemoryInUse(), before + 2 * stored.sizeBytes());
+  }
+  EXPECT_EQ(inPlace, 1u);
+  fs::remove(path);
 }
 
 /// y = Calls(x){body(t): u = Any(t, w, c); u, t}: `w` is a value around the body, `c` its initializer.

@@ -6,6 +6,7 @@
 #include "engine/import/onnx/onnx_dtype.h"
 #include "engine/import/onnx/onnx_importer.h"
 #include "engine/tensor/float_format.h"
+#include "engine/tensor/lazy_buffer.h"
 #include "engine/tensor/objects.h"
 
 namespace opkit {
@@ -60,6 +61,19 @@ Result<TensorDesc> descOf(const onnx::TensorProto& proto) {
   return desc;
 }
 
+Result<Tensor> typedTensor(const onnx::TensorProto& proto, const TensorDesc& desc) {
+  const size_t expected = isPacked(desc.dtype) ? desc.sizeBytes() : static_cast<size_t>(desc.elements());
+  return visitTypedField(proto, desc.dtype, [&](const auto& field) -> Result<Tensor> {
+    const auto found = static_cast<size_t>(field.size());
+    if (found != expected) return Status::corrupt("{} needs {} elements, found {}", desc.toString(), expected, found);
+    OPKIT_ASSIGN(Tensor tensor, Tensor::onHost(desc));
+    OPKIT_TRY(copyTyped(field, tensor));
+    if (desc.dtype == DType::Bool)
+      for (uint8_t& element : tensor.data<uint8_t>()) element = element != 0;
+    return tensor;
+  });
+}
+
 }  // namespace
 
 Result<Tensor> tensorFrom(const onnx::TensorProto& proto, ExternalData* external) {
@@ -75,23 +89,13 @@ Result<Tensor> tensorFrom(const onnx::TensorProto& proto, ExternalData* external
                              proto.string_data_size());
     return stringTensor(desc.shape, {proto.string_data().begin(), proto.string_data().end()});
   }
-  const size_t expected = isPacked(desc.dtype) ? desc.sizeBytes() : static_cast<size_t>(desc.elements());
-  const std::string& raw = proto.raw_data();
-  const size_t typed =
-      visitTypedField(proto, desc.dtype, [](const auto& field) { return static_cast<size_t>(field.size()); });
-  if (proto.has_raw_data() && raw.size() != desc.sizeBytes())
-    return Status::corrupt("{} needs {} bytes of raw data, found {}", desc.toString(), desc.sizeBytes(), raw.size());
-  if (!proto.has_raw_data() && typed != expected)
-    return Status::corrupt("{} needs {} elements, found {}", desc.toString(), expected, typed);
-  OPKIT_ASSIGN(Tensor tensor, Tensor::onHost(desc));
-  if (!proto.has_raw_data()) {
-    OPKIT_TRY(visitTypedField(proto, desc.dtype, [&](const auto& field) { return copyTyped(field, tensor); }));
-  } else if (!raw.empty()) {
-    std::memcpy(tensor.bytes().data(), raw.data(), raw.size());
-  }
-  if (desc.dtype == DType::Bool)
-    for (uint8_t& element : tensor.data<uint8_t>()) element = element != 0;
-  return tensor;
+  const std::optional<ByteRange> outside = external ? external->rangeOf(proto) : std::nullopt;
+  if (!outside && !proto.has_raw_data()) return typedTensor(proto, desc);
+  const size_t found = outside ? outside->sizeBytes : proto.raw_data().size();
+  if (found != desc.sizeBytes())
+    return Status::corrupt("{} needs {} bytes of raw data, found {}", desc.toString(), desc.sizeBytes(), found);
+  if (outside) return external->read(*outside, desc);
+  return constantFrom({reinterpret_cast<const uint8_t*>(proto.raw_data().data()), found}, desc);
 }
 
 namespace {
@@ -126,7 +130,8 @@ Result<std::vector<int64_t>> placesOf(const Tensor& indices, int64_t count, cons
 }  // namespace
 
 Result<Tensor> tensorFrom(const onnx::SparseTensorProto& proto, ExternalData* external) {
-  OPKIT_ASSIGN(const Tensor values, tensorFrom(proto.values(), external));
+  OPKIT_ASSIGN(Tensor values, tensorFrom(proto.values(), external));
+  values = asStored(values);
   OPKIT_ASSIGN(const Tensor indices, tensorFrom(proto.indices(), external));
   const TensorDesc desc{values.desc.dtype, Shape(proto.dims().begin(), proto.dims().end())};
   OPKIT_TRY(checkShape(desc.shape));
