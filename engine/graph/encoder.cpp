@@ -1,8 +1,8 @@
 #include "engine/graph/encoder.h"
 
 #include <algorithm>
+#include <set>
 
-#include "engine/backend/op_runner.h"
 #include "engine/graph/run_passes.h"
 #include "engine/op/decomposition.h"
 
@@ -10,70 +10,6 @@ namespace opkit {
 namespace {
 
 std::string nodeContext(const ModelNode& node) { return fmt::format("node '{}'", node.name); }
-
-Status runRegions(Backend& reference, const RegionList& regions, std::span<const Tensor* const> inputs,
-                  const Tensor& output) {
-  std::vector<const TensorDesc*> descs;
-  for (const Tensor* input : inputs) descs.push_back(input ? &input->desc : nullptr);
-  OPKIT_ASSIGN(const auto raster, makeRaster(reference, regions, descs, output.desc));
-  return resizeAndRun(reference, {{raster.get(), {inputs.begin(), inputs.end()}, {&output}}});
-}
-
-Status runOracle(Backend& reference, const OpDef& def, std::span<const uint8_t> params,
-                 std::span<const Tensor* const> inputs, std::span<const TensorDesc> outputDescs,
-                 std::span<const Tensor> outputs) {
-  std::vector<const TensorDesc*> inputDescs;
-  for (const Tensor* input : inputs) inputDescs.push_back(input ? &input->desc : nullptr);
-  const std::vector<const Tensor*> noConstants(inputs.size(), nullptr);
-  const CreateArgs args{def, params, inputDescs, outputDescs, noConstants, reference.caps()};
-  const Choice choice = chooseCreator(reference.creators(def), args);
-  if (!choice.creator) return Status::unsupported("{}: has no oracle to be computed with at resize", def.type);
-  OPKIT_ASSIGN(auto execution, choice.creator->create(args, reference));
-  OpCall call{execution.get(), {inputs.begin(), inputs.end()}, {}};
-  for (const Tensor& output : outputs) call.outputs.push_back(&output);
-  return resizeAndRun(reference, {call});
-}
-
-/// By the card's function for a resize, else by the oracle.
-Result<std::vector<Tensor>> computeNow(const OpDef& def, std::span<const uint8_t> params,
-                                       std::span<const OracleTensor* const> inputs,
-                                       std::span<const TensorDesc> outputDescs) {
-  std::vector<OracleTensor> results;
-  for (const TensorDesc& desc : outputDescs) results.emplace_back(desc);
-  OPKIT_TRY((def.fold ? def.fold : def.oracle)({params, inputs, results, false}));
-  std::vector<Tensor> outputs;
-  for (const OracleTensor& result : results) {
-    OPKIT_ASSIGN(Tensor output, Tensor::onHost(result.desc));
-    result.toTensor(output);
-    outputs.push_back(std::move(output));
-  }
-  return outputs;
-}
-
-/// A shape-only operator never reads values: it gets descriptions without elements.
-Result<std::vector<Tensor>> evaluateShapeOnly(const OpDef& def, std::span<const uint8_t> params,
-                                              std::span<const TensorDesc* const> inputDescs,
-                                              std::span<const TensorDesc> outputDescs) {
-  std::vector<OracleTensor> inputs(inputDescs.size());
-  std::vector<const OracleTensor*> inputList;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputDescs[i]) inputs[i].desc = *inputDescs[i];
-    inputList.push_back(inputDescs[i] ? &inputs[i] : nullptr);
-  }
-  return computeNow(def, params, inputList, outputDescs);
-}
-
-Result<std::vector<Tensor>> evaluateFold(const OpDef& def, std::span<const uint8_t> params,
-                                         std::span<const Tensor* const> tensors,
-                                         std::span<const TensorDesc> outputDescs) {
-  std::vector<OracleTensor> inputs(tensors.size());
-  std::vector<const OracleTensor*> inputList;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (tensors[i]) inputs[i].load(*tensors[i]);
-    inputList.push_back(tensors[i] ? &inputs[i] : nullptr);
-  }
-  return computeNow(def, params, inputList, outputDescs);
-}
 
 }  // namespace
 
@@ -95,6 +31,7 @@ TensorId EncodedGraph::addTensor(std::string name) {
   const TensorId index = descs.push_back({});
   contents.push_back({});
   constant.push_back(false);
+  origin.push_back(Origin::Constants);
   alias.push_back(index);
   aliasOffset.push_back(0);
   partNames.push_back(std::move(name));
@@ -106,6 +43,7 @@ struct GraphEncoder::NodePlace {
   NodeId index;
   size_t* nextOrdinal = nullptr;  // of parts: commands emitted for the node so far
   size_t depth = 0;
+  bool needed = false;  // a shape depends on its values
 
   bool isPart() const { return nextOrdinal != nullptr; }
   size_t ordinal(size_t output) const { return isPart() ? (*nextOrdinal)++ : output; }
@@ -119,36 +57,41 @@ struct GraphEncoder::NodeView {
   std::vector<const Tensor*> contents;
 
   ShapeArgs shapeArgs() const { return {node.params, inputs, contents, node.outputs.size()}; }
+  KnownNode known(const std::vector<TensorDesc>& outputs) const {
+    return {def, node.params, inputs, contents, outputs};
+  }
   std::optional<ParamBytes> ownParams() const { return place.isPart() ? std::optional(node.params) : std::nullopt; }
 };
-
-Result<std::vector<Tensor>> evaluateOnHost(Backend& reference, const OpDef& def, std::span<const uint8_t> params,
-                                           std::span<const Tensor* const> inputs,
-                                           std::span<const TensorDesc> outputDescs) {
-  if (def.fold) return evaluateFold(def, params, inputs, outputDescs);
-  std::vector<Tensor> outputs;
-  for (const TensorDesc& desc : outputDescs) {
-    OPKIT_ASSIGN(Tensor output, Tensor::onHost(desc));
-    outputs.push_back(std::move(output));
-  }
-  if (!def.lower) {
-    OPKIT_TRY(runOracle(reference, def, params, inputs, outputDescs, outputs));
-    return outputs;
-  }
-  std::vector<const TensorDesc*> inputDescs;
-  for (const Tensor* input : inputs) inputDescs.push_back(input ? &input->desc : nullptr);
-  OPKIT_ASSIGN(auto lists, def.lower({params, inputDescs, inputs, outputs.size()}, outputDescs));
-  for (size_t i = 0; i < outputs.size(); ++i) OPKIT_TRY(runRegions(reference, lists[i], inputs, outputs[i]));
-  return outputs;
-}
 
 GraphEncoder::GraphEncoder(const Model& model, const OpRegistry& registry, Backend& reference, EncodeOptions options)
     : model_(model),
       registry_(registry),
-      reference_(reference),
+      folding_(reference, options.folding),
       options_(std::move(options)),
       contentPlan_(planContents(model, registry)),
       folded_(options_.folded ? options_.folded : std::make_shared<FoldedConstants>()) {}
+
+namespace {
+
+/// Commands of nodes that were folded after all.
+void dropUnread(EncodedGraph& graph, const Model& model) {
+  IndexedVector<TensorId, bool> isRead(graph.descs.size(), false);
+  for (const TensorId output : model.outputs)
+    if (!graph.contents[output]) isRead[graph.alias[output]] = true;
+  std::vector<bool> dropped(graph.commands.size(), false);
+  for (size_t c = graph.commands.size(); c-- > 0;) {
+    const EncodedCommand& command = graph.commands[c];
+    dropped[c] = std::ranges::all_of(
+        command.outputs, [&](TensorId output) { return !output || (graph.contents[output] && !isRead[output]); });
+    if (dropped[c]) continue;
+    for (const TensorId input : command.inputs)
+      if (input) isRead[graph.alias[input]] = true;
+  }
+  size_t next = 0;
+  std::erase_if(graph.commands, [&](const EncodedCommand&) { return dropped[next++]; });
+}
+
+}  // namespace
 
 Result<EncodedGraph> GraphEncoder::encode(std::span<const Tensor> inputs) {
   EncodedGraph graph;
@@ -156,8 +99,11 @@ Result<EncodedGraph> GraphEncoder::encode(std::span<const Tensor> inputs) {
   graph.descs.resize(count);
   graph.contents.resize(count);
   graph.constant.assign(count, false);
+  graph.origin.assign(count, Origin::Constants);
   graph.aliasOffset.assign(count, 0);
   graph.viewsOn = options_.viewsOn;
+  postponed_.clear();
+  postponedBy_.clear();
   for (const TensorId t : model_.tensors.ids()) {
     graph.alias.push_back(t);
     if (!model_.tensors[t].constant) continue;
@@ -166,9 +112,17 @@ Result<EncodedGraph> GraphEncoder::encode(std::span<const Tensor> inputs) {
     graph.constant[t] = true;
   }
   for (size_t i = 0; i < inputs.size(); ++i) graph.descs[model_.inputs[i]] = inputs[i].desc;
-  for (const size_t i : contentPlan_.inputs) graph.contents[model_.inputs[i]] = inputs[i];
-  for (const NodeId n : model_.nodes.ids())
-    OPKIT_TRY(encodeNode(model_.nodes[n], {n}, graph).withContext(nodeContext(model_.nodes[n])));
+  for (const size_t i : contentPlan_.inputs) {
+    graph.contents[model_.inputs[i]] = inputs[i];
+    graph.origin[model_.inputs[i]] = Origin::Inputs;
+  }
+  for (const NodeId n : model_.nodes.ids()) {
+    NodePlace place{n};
+    for (const TensorId output : model_.nodes[n].outputs)
+      place.needed = place.needed || (output && contentPlan_.needed[output]);
+    OPKIT_TRY(encodeNode(model_.nodes[n], place, graph).withContext(nodeContext(model_.nodes[n])));
+  }
+  if (!postponed_.empty()) dropUnread(graph, model_);
   // Passes remove tensors, so they are off if all tensors must be readable.
   if (options_.views) OPKIT_TRY(rewriteGraph(graph, model_, registry_, options_.disabledPasses));
   return graph;
@@ -269,28 +223,43 @@ ModelNode withWritten(const ModelNode& node, const OpDef& def, EncodedGraph& gra
   return whole;
 }
 
+/// Of what a node makes of known inputs.
+Origin originOf(const ModelNode& node, const EncodedGraph& graph) {
+  Origin origin = Origin::Constants;
+  for (const TensorId input : node.inputs)
+    if (input) origin = std::max(origin, graph.origin[input]);
+  return origin;
+}
+
 }  // namespace
 
 Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, EncodedGraph& graph) {
   NodeView view{place, node, *registry_.find(node.type), {}, {}};
-  bool allKnown = true;
+  bool allKnown = true, canFold = true;
   for (const TensorId input : node.inputs) {
     const bool known = input && graph.contents[input];
     view.inputs.push_back(input ? &graph.descs[input] : nullptr);
     view.contents.push_back(known ? &*graph.contents[input] : nullptr);
     allKnown = allKnown && (!input || known);
+    canFold = canFold && (!input || known || postponedBy_.contains(input));
   }
   if (registry_.conversion())
     for (const auto& [narrow, wide] : view.def.computesAs)
       for (size_t i = 0; i < view.inputs.size(); ++i)
         if (isConverted(view.def, view.inputs[i], i, narrow, wide)) return encodeConverted(view, narrow, wide, graph);
-  const bool runsKernel = !allKnown && !view.def.shapeOnly && !view.def.lower && !view.def.decompose;
-  if (runsKernel && leavesOutWritten(node, view.def))
-    return encodeNode(withWritten(node, view.def, graph), place, graph);
   OPKIT_ASSIGN(const std::vector<TensorDesc> outputs, inferShapes(view.def, view.shapeArgs()));
   for (size_t i = 0; i < outputs.size(); ++i)
     if (node.outputs[i]) graph.descs[node.outputs[i]] = outputs[i];
-  if (allKnown || view.def.shapeOnly) return fold(view, outputs, graph);
+  const bool folds = view.def.shapeOnly || (allKnown && folding_.takes(view.known(outputs), originOf(node, graph),
+                                                                       place.needed, graph.foldedWork));
+  if (folds) return fold(view, outputs, graph);
+  if (canFold && !allKnown && folding_.takesBack(view.known(outputs), originOf(node, graph))) {
+    OPKIT_TRY(takeBack(node, graph));
+    return encodeNode(node, place, graph);
+  }
+  if (canFold) postpone(node, graph);
+  if (!view.def.lower && !view.def.decompose && leavesOutWritten(node, view.def))
+    return encodeNode(withWritten(node, view.def, graph), place, graph);
   if (view.def.lower) return lower(view, outputs, graph);
   if (view.def.decompose) return decompose(view, outputs, graph);
   if (view.def.toKernelForm) {
@@ -303,18 +272,6 @@ Status GraphEncoder::encodeNode(const ModelNode& node, const NodePlace& place, E
       {&view.def, place.index, place.ordinal(0), node.inputs, node.outputs, std::nullopt, flops, view.ownParams()});
   return Status::ok();
 }
-
-namespace {
-
-Status checkFoldedSizes(const std::vector<TensorDesc>& outputs) {
-  for (const TensorDesc& desc : outputs)
-    if (desc.sizeBytes() > kMostFoldedBytes)
-      return Status::outOfMemory("{} would be computed at resize, where tensors have at most {} bytes", desc.toString(),
-                                 kMostFoldedBytes);
-  return Status::ok();
-}
-
-}  // namespace
 
 /// Of a part of a decomposition that moves nothing (a Reshape): the input itself in another shape, so that kernels
 /// find what they packed of a constant. Absent for others.
@@ -350,18 +307,49 @@ Status GraphEncoder::fold(const NodeView& view, const std::vector<TensorDesc>& o
   const bool kept = constant && std::all_of(view.node.outputs.begin(), view.node.outputs.end(), isKept);
   std::vector<Tensor> values;
   if (!kept) {
-    OPKIT_TRY(checkFoldedSizes(outputs));
-    if (view.def.shapeOnly) {
-      OPKIT_ASSIGN(values, evaluateShapeOnly(view.def, view.node.params, view.inputs, outputs));
-    } else {
-      OPKIT_ASSIGN(values, evaluateOnHost(reference_, view.def, view.node.params, view.contents, outputs));
-    }
+    OPKIT_ASSIGN(values, folding_.compute(view.known(outputs)));
   }
+  const Origin origin = view.def.shapeOnly ? Origin::Shapes : originOf(view.node, graph);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const TensorId output = view.node.outputs[i];
     if (!output) continue;
     graph.contents[output] = kept ? folded_->find(output) : constant ? folded_->add(output, values[i]) : values[i];
     graph.constant[output] = constant;
+    graph.origin[output] = origin;
+  }
+  return Status::ok();
+}
+
+void GraphEncoder::postpone(const ModelNode& node, EncodedGraph& graph) {
+  for (const TensorId output : node.outputs) {
+    if (!output) continue;
+    graph.origin[output] = originOf(node, graph);
+    postponedBy_[output] = postponed_.size();
+  }
+  postponed_.push_back(node);
+}
+
+/// Computes the inputs of a node that were left to a run, with all that they depend on.
+Status GraphEncoder::takeBack(const ModelNode& node, EncodedGraph& graph) {
+  std::set<size_t> makers;  // in the order of the graph
+  std::vector<TensorId> wanted(node.inputs);
+  while (!wanted.empty()) {
+    const TensorId tensor = wanted.back();
+    wanted.pop_back();
+    if (!tensor || graph.contents[tensor]) continue;
+    const size_t maker = postponedBy_.at(tensor);
+    if (!makers.insert(maker).second) continue;
+    wanted.insert(wanted.end(), postponed_[maker].inputs.begin(), postponed_[maker].inputs.end());
+  }
+  for (const size_t maker : makers) {
+    const ModelNode& made = postponed_[maker];
+    NodeView view{{}, made, *registry_.find(made.type), {}, {}};
+    for (const TensorId input : made.inputs) {
+      view.inputs.push_back(input ? &graph.descs[input] : nullptr);
+      view.contents.push_back(input ? &*graph.contents[input] : nullptr);
+    }
+    OPKIT_ASSIGN(const std::vector<TensorDesc> outputs, inferShapes(view.def, view.shapeArgs()));
+    OPKIT_TRY(fold(view, outputs, graph));
   }
   return Status::ok();
 }
@@ -399,6 +387,23 @@ void GraphEncoder::addRaster(const NodeView& view, size_t i, RegionList list, En
 namespace {
 
 constexpr size_t kMaxDecompositionDepth = 16;  // an operator that decomposes into itself is an error, not a hang
+
+/// Per part: whether a shape depends on its values.
+std::vector<bool> neededParts(const Decomposition& parts, const OpRegistry& registry, bool outputsAreNeeded) {
+  std::vector<bool> values(parts.valueCount(), false), needed(parts.parts().size(), false);
+  for (const int output : parts.outputs()) values[static_cast<size_t>(output)] = outputsAreNeeded;
+  for (size_t p = needed.size(); p-- > 0;) {
+    const Decomposition::Part& part = parts.parts()[p];
+    const OpDef* def = registry.find(part.type);
+    for (const int output : part.outputs) needed[p] = needed[p] || values[static_cast<size_t>(output)];
+    for (size_t i = 0; def && i < part.inputs.size(); ++i) {
+      const Port* port = portOf(def->inputs, i);
+      const bool reads = (port && port->contents) || (needed[p] && !def->shapeOnly);
+      if (reads && part.inputs[i] >= 0) values[static_cast<size_t>(part.inputs[i])] = true;
+    }
+  }
+  return needed;
+}
 
 /// Tensors for the values of a decomposition: those of the node for its inputs and outputs.
 std::vector<TensorId> tensorsOf(const Decomposition& parts, const ModelNode& node, EncodedGraph& graph) {
@@ -444,9 +449,11 @@ Status GraphEncoder::encodeParts(const NodeView& view, const std::vector<TensorD
     return list;
   };
   size_t firstOrdinal = 0;
-  const NodePlace place{view.place.index, view.place.isPart() ? view.place.nextOrdinal : &firstOrdinal,
-                        view.place.depth + 1};
-  for (const Decomposition::Part& part : parts.parts()) {
+  NodePlace place{view.place.index, view.place.isPart() ? view.place.nextOrdinal : &firstOrdinal, view.place.depth + 1};
+  const std::vector<bool> needed = neededParts(parts, registry_, view.place.needed);
+  for (size_t p = 0; p < parts.parts().size(); ++p) {
+    const Decomposition::Part& part = parts.parts()[p];
+    place.needed = needed[p];
     const OpDef* def = registry_.find(part.type);
     if (!def) return Status::unsupported("{}: is made of '{}', which this build does not have", type, part.type);
     const ModelNode node{view.node.name, part.type, def->version, tensorsFor(part.inputs), tensorsFor(part.outputs),

@@ -6,12 +6,14 @@
 // thread-safe.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "engine/backend/backend.h"
 #include "engine/graph/content_plan.h"
 #include "engine/graph/folded_constants.h"
+#include "engine/graph/folding.h"
 #include "engine/model/model.h"
 #include "engine/op/op_registry.h"
 
@@ -36,10 +38,12 @@ struct EncodedGraph {
   IndexedVector<TensorId, TensorDesc> descs;                // meaningful where reachable
   IndexedVector<TensorId, std::optional<Tensor>> contents;  // host values known at resize
   IndexedVector<TensorId, bool> constant;                   // contents never change between resizes
+  IndexedVector<TensorId, Origin> origin;                   // of known contents
   std::vector<EncodedCommand> commands;                     // in execution order
   IndexedVector<TensorId, TensorId> alias;                  // the tensor whose memory it is a view of, or itself
   IndexedVector<TensorId, int64_t> aliasOffset;             // the element of that memory with which it begins
   size_t foldedNodes = 0;
+  double foldedWork = 0;               // on values that no shape needs, see Folding
   size_t removedRasters = 0;           // tensors that fusion keeps from being made
   size_t fusedRegions = 0;             // regions of the rasters that replaced them
   size_t partialViews = 0;             // tensors that are parts of others and were not copied out
@@ -63,10 +67,8 @@ struct EncodeOptions {
   std::vector<std::string> disabledPasses = {};
   const Backend* viewsOn = nullptr;  // tensors may be parts of others if this backend's alignment allows it
   std::shared_ptr<FoldedConstants> folded = nullptr;  // shared with other encoders of the model; null: not shared
+  FoldingOptions folding = {};
 };
-
-/// Limit for one tensor. A few damaged bytes of a constant can request any size, at every resize.
-inline constexpr size_t kMostFoldedBytes = size_t{1} << 30;
 
 class GraphEncoder {
  public:
@@ -83,6 +85,8 @@ class GraphEncoder {
   struct NodePlace;
   struct NodeView;
   Status encodeNode(const ModelNode& node, const NodePlace& place, EncodedGraph& graph);
+  Status takeBack(const ModelNode& node, EncodedGraph& graph);
+  void postpone(const ModelNode& node, EncodedGraph& graph);
   Status fold(const NodeView& view, const std::vector<TensorDesc>& outputs, EncodedGraph& graph);
   Result<std::optional<Tensor>> viewOfConstant(const NodeView& view, const std::vector<TensorDesc>& outputs,
                                                const EncodedGraph& graph) const;
@@ -95,14 +99,12 @@ class GraphEncoder {
 
   const Model& model_;
   const OpRegistry& registry_;
-  Backend& reference_;
+  Folding folding_;
   EncodeOptions options_;
   ContentPlan contentPlan_;
+  std::vector<ModelNode> postponed_;         // of this graph: nodes that could be folded and are left to a run
+  std::map<TensorId, size_t> postponedBy_;   // the one that makes a tensor
   std::shared_ptr<FoldedConstants> folded_;  // kept between resizes; shared, see EncodeOptions
 };
-
-/// Runs one node on host tensors through `reference`: its oracle, or its regions if it is lowered.
-Result<std::vector<Tensor>> evaluateOnHost(Backend& reference, const OpDef& def, std::span<const uint8_t> params,
-                                           std::span<const Tensor* const> inputs, std::span<const TensorDesc> outputs);
 
 }  // namespace opkit

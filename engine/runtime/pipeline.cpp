@@ -74,7 +74,8 @@ Status Pipeline::plan(std::span<const Tensor> inputs) {
   OPKIT_ASSIGN(const std::vector<Tensor> kept, keepContents(inputs));
   OPKIT_ASSIGN(graph_, parts_.encoder->encode(kept));
   for (const TensorId output : model_.outputs) OPKIT_TRY(checkDeclared(model_.tensors[output], graph_.descs[output]));
-  OPKIT_ASSIGN(schedule_, makeSchedule(model_, graph_, config_, backends_, parts_.executions, parts_.share->ending));
+  OPKIT_ASSIGN(schedule_, makeSchedule(model_, graph_, config_, parts_.sources, backends_, parts_.executions,
+                                       parts_.share->ending));
   OPKIT_TRY(planScratch());
   arenas_.resize(backends_.size());
   for (const BackendIndex b : backends_.ids()) OPKIT_TRY(arenas_[b].plan(schedule_, b, backends_.at(b), config_));
@@ -83,11 +84,13 @@ Status Pipeline::plan(std::span<const Tensor> inputs) {
   return Status::ok();
 }
 
-Status Pipeline::bind() {
+Status Pipeline::bind(const RunInputs& inputs) {
   arenas_.resize(backends_.size());  // the fallback backend was added after pipelines that do not use it
   if (bound_) return Status::ok();
   OPKIT_TRY(placeMemory());
+  OPKIT_TRY(borrow(inputs));
   OPKIT_TRY(record(config_.record == RecordMode::Direct));
+  giveBack();
   bound_ = true;
   return Status::ok();
 }
@@ -99,8 +102,11 @@ void Pipeline::unbind() {
     if (const auto* kernel = std::get_if<KernelStep>(&step); kernel && kernel->execution)
       kernel->execution->setScratch({});
   for (Arena& arena : arenas_) arena.unbind(schedule_);
-  for (Slot& slot : schedule_.slots)
-    if (slot.kind == Slot::Kind::View) slot.device.buffer = nullptr;
+  for (Slot& slot : schedule_.slots) {
+    if (slot.kind == Slot::Kind::View || slot.kind == Slot::Kind::Borrowed) slot.device.buffer = nullptr;
+    slot.version = 0;
+    slot.aligned = {};
+  }
 }
 
 /// Slots may have been added; addresses of existing slots stay valid until the next call.
@@ -149,13 +155,55 @@ Status Pipeline::planScratch() {
 Status Pipeline::placeMemory() {
   for (const BackendIndex b : arenas_.ids()) OPKIT_TRY(arenas_[b].bind(schedule_, parts_.arenas[b]));
   OPKIT_TRY(placeConstants());
+  placeViews();
+  return Status::ok();
+}
+
+void Pipeline::placeViews() {
   for (Slot& slot : schedule_.slots) {
     if (slot.kind != Slot::Kind::View) continue;
     const Tensor& owner = schedule_.slots[slot.owner].device;
     slot.device.buffer = owner.buffer;
     slot.device.offsetBytes = owner.offsetBytes + slot.viewOffsetBytes;
   }
+}
+
+size_t Pipeline::inputOf(const Slot& slot) const {
+  return static_cast<size_t>(std::ranges::find(model_.inputs, slot.tensor) - model_.inputs.begin());
+}
+
+/// Points borrowed slots at the values. A value that is not aligned, as the backend's tensors are, is copied.
+Status Pipeline::borrow(const RunInputs& inputs) {
+  bool any = false;
+  for (Slot& slot : schedule_.slots) {
+    if (slot.kind != Slot::Kind::Borrowed) continue;
+    const Tensor& host = inputs.tensors[inputOf(slot)];
+    const uint64_t version = inputs.versions[inputOf(slot)];
+    const bool aligned = reinterpret_cast<uintptr_t>(host.bytes().data()) % backends_.at(slot.backend).alignment() == 0;
+    if (!aligned && (!slot.aligned.buffer || version == 0 || slot.version != version)) {
+      OPKIT_ASSIGN(slot.aligned, Tensor::onHost(host.desc, Fill::None));
+      OPKIT_TRY(backends_.at(slot.backend).upload(host, slot.aligned));
+      slot.version = version;
+    }
+    const Tensor& read = aligned ? host : slot.aligned;
+    // Without ownership: an Execution that copies the tensor must not keep the value alive.
+    slot.device.buffer = std::shared_ptr<Buffer>(std::shared_ptr<Buffer>(), read.buffer.get());
+    slot.device.offsetBytes = read.offsetBytes;
+    any = true;
+  }
+  if (any) placeViews();
   return Status::ok();
+}
+
+/// The values may be gone after a run.
+void Pipeline::giveBack() {
+  bool any = false;
+  for (Slot& slot : schedule_.slots) {
+    if (slot.kind != Slot::Kind::Borrowed) continue;
+    slot.device.buffer = nullptr;
+    any = true;
+  }
+  if (any) placeViews();
 }
 
 Status Pipeline::placeConstants() {
@@ -263,20 +311,37 @@ std::vector<TensorDesc> Pipeline::outputDescs() const {
   return descs;
 }
 
-Status Pipeline::run(std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+Status Pipeline::run(const RunInputs& inputs, std::span<const Tensor> outputs) {
+  Status status = runOn(inputs, outputs);
+  giveBack();
+  return status;
+}
+
+/// Uploads the inputs, without those that a device still holds from the run before.
+Status Pipeline::giveInputs(const RunInputs& inputs) {
+  const bool isIntact = parts_.lastRun == this;
+  parts_.lastRun = this;
+  for (Slot& slot : schedule_.slots) {
+    if (slot.kind != Slot::Kind::Input) continue;
+    const uint64_t version = inputs.versions[inputOf(slot)];
+    if (slot.isKept && isIntact && version != 0 && slot.version == version) continue;
+    slot.version = 0;
+    OPKIT_TRY(backends_.at(slot.backend).upload(inputs.tensors[inputOf(slot)], slot.device));
+    slot.version = version;
+  }
+  return borrow(inputs);
+}
+
+Status Pipeline::runOn(const RunInputs& inputs, std::span<const Tensor> outputs) {
   hostTimes_.runStart = nowNs();
   if (config_.poison || config_.guardBytes > 0)
     for (const BackendIndex b : arenas_.ids()) OPKIT_TRY(arenas_[b].poison(backends_.at(b)));
-  for (const Slot& slot : schedule_.slots) {
-    if (slot.kind != Slot::Kind::Input) continue;
-    const auto position = std::find(model_.inputs.begin(), model_.inputs.end(), slot.tensor) - model_.inputs.begin();
-    OPKIT_TRY(backends_.at(slot.backend).upload(inputs[static_cast<size_t>(position)], slot.device));
-  }
+  OPKIT_TRY(giveInputs(inputs));
   OPKIT_TRY(recordAs(config_.record == RecordMode::Direct || callbacks_.before || callbacks_.after));
   OPKIT_TRY(runSteps());
   if (callbacks_.stopped) return Status::ok();
   for (size_t i = 0; i < outputs.size(); ++i)
-    OPKIT_TRY(readOutput(model_.outputs[i], schedule_.outputs[i], inputs, outputs[i]));
+    OPKIT_TRY(readOutput(model_.outputs[i], schedule_.outputs[i], inputs.tensors, outputs[i]));
   return config_.profile ? collectTimes() : Status::ok();
 }
 
@@ -308,8 +373,8 @@ Status Pipeline::runSteps() {
   return Status::ok();
 }
 
-Result<bool> Pipeline::runWith(const CommandCallback& before, const CommandCallback& after,
-                               std::span<const Tensor> inputs, std::span<const Tensor> outputs) {
+Result<bool> Pipeline::runWith(const CommandCallback& before, const CommandCallback& after, const RunInputs& inputs,
+                               std::span<const Tensor> outputs) {
   const RunCallbacks::Scope scope(callbacks_, before, after);
   OPKIT_TRY(run(inputs, outputs));
   return !callbacks_.stopped;

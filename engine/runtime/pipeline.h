@@ -15,10 +15,19 @@
 
 namespace opkit {
 
+/// The host tensors of a run, with their versions (Session::bindInput), in the order of the model's inputs.
+struct RunInputs {
+  std::span<const Tensor> tensors;
+  std::span<const uint64_t> versions;
+};
+
+class Pipeline;
+
 /// State shared by the pipelines of one session.
 struct PipelineParts {
   const Model& model;
   const OpRegistry& registry;
+  std::span<const InputSource> sources;  // of the Interpreter
   SessionConfig config;
   std::shared_ptr<SessionShare> share;                  // by all parts of the session
   std::shared_ptr<Runtime> referenceRuntime = nullptr;  // shared: runtimes are returned as shared_ptr
@@ -28,6 +37,7 @@ struct PipelineParts {
   BackendSet backends = {};
   ExecutionPool executions = {};                                     // of all plans
   IndexedVector<BackendIndex, std::shared_ptr<Buffer>> arenas = {};  // shared with the tensors placed there
+  const Pipeline* lastRun = nullptr;                                 // the one whose values the arenas hold
 };
 
 /// The host's clock over the steps of the last run; -1 if not measured.
@@ -50,8 +60,8 @@ class Pipeline {
   Status plan(std::span<const Tensor> inputs);
   /// Bytes that bind() needs in the arena of a backend.
   size_t arenaBytes(BackendIndex backend) const { return arenas_.contains(backend) ? arenas_[backend].sizeBytes() : 0; }
-  /// Takes memory and records, unless already done. REQUIRES arenas of arenaBytes().
-  Status bind();
+  /// Takes memory and records, unless already done. REQUIRES arenas of arenaBytes() and fits(inputs).
+  Status bind(const RunInputs& inputs);
   bool isBound() const { return bound_; }
   /// Gives up memory and recordings, until the next bind().
   void unbind();
@@ -59,9 +69,9 @@ class Pipeline {
   /// Descriptions of the outputs.
   std::vector<TensorDesc> outputDescs() const;
   /// REQUIRES bind() and fits(inputs); `outputs` are host tensors of outputDescs().
-  Status run(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+  Status run(const RunInputs& inputs, std::span<const Tensor> outputs);
   /// As run, with callbacks around every command but copies. False, and no outputs, if a callback returned false.
-  Result<bool> runWith(const CommandCallback& before, const CommandCallback& after, std::span<const Tensor> inputs,
+  Result<bool> runWith(const CommandCallback& before, const CommandCallback& after, const RunInputs& inputs,
                        std::span<const Tensor> outputs);
 
   Result<Tensor> readTensor(TensorId tensor, std::span<const Tensor> inputs);
@@ -79,6 +89,12 @@ class Pipeline {
   void linkTensors();
   Status planScratch();
   Status placeMemory();
+  void placeViews();
+  Status borrow(const RunInputs& inputs);
+  void giveBack();
+  Status giveInputs(const RunInputs& inputs);
+  Status runOn(const RunInputs& inputs, std::span<const Tensor> outputs);
+  size_t inputOf(const Slot& slot) const;
   Status placeConstants();
   Status placeConstant(Slot& slot);
   Tensor scratchOf(const KernelStep& step) const;

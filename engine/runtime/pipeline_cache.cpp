@@ -4,9 +4,28 @@
 
 namespace opkit {
 
+namespace {
+
+/// The reference backend is for comparisons: there everything is the oracle's.
+FoldingOptions foldingOn(PipelineParts& parts) {
+  if (parts.backends.main().name() == "reference") return {};
+  FoldingOptions options;
+  options.backend = &parts.backends.main();
+  options.providers = parts.config.providers;
+  options.mayRefuse = !parts.config.allowFallback || !parts.config.providers.rules.empty();
+  options.cpu = [&parts]() -> Result<Backend*> {
+    OPKIT_ASSIGN(const BackendIndex cpu, parts.backends.fallback());
+    return &parts.backends.at(cpu);
+  };
+  return options;
+}
+
+}  // namespace
+
 PipelineCache::PipelineCache(const Interpreter& interpreter, const SessionConfig& config,
                              std::shared_ptr<SessionShare> share, MemoryBudget& budget)
-    : parts_{interpreter.model(), interpreter.registry(), config, std::move(share)}, budget_(budget) {}
+    : parts_{interpreter.model(), interpreter.registry(), interpreter.options().sources, config, std::move(share)},
+      budget_(budget) {}
 
 PipelineCache::~PipelineCache() { budget_.leave(*this); }
 
@@ -24,7 +43,8 @@ Result<std::unique_ptr<PipelineCache>> PipelineCache::create(const Interpreter& 
   const EncodeOptions options{.views = !config.keepTensors && config.guardBytes == 0,
                               .disabledPasses = interpreter.options().disabledPasses,
                               .viewsOn = &parts.backends.main(),
-                              .folded = interpreter.foldedConstants()};
+                              .folded = interpreter.foldedConstants(),
+                              .folding = foldingOn(parts)};
   parts.encoder = std::make_unique<GraphEncoder>(parts.model, parts.registry, *parts.reference, options);
   parts.watched = parts.encoder->contentPlan().inputs;
   return cache;
@@ -48,9 +68,9 @@ Status PipelineCache::plan(std::span<const Tensor> inputs) {
   return Status::ok();
 }
 
-Status PipelineCache::resize(std::span<const Tensor> inputs) {
-  OPKIT_TRY(plan(inputs));
-  OPKIT_TRY(bindCurrent());
+Status PipelineCache::resize(const RunInputs& inputs) {
+  OPKIT_TRY(plan(inputs.tensors));
+  OPKIT_TRY(bindCurrent(inputs));
   if (HostileMemory::isOn()) dropUnused();
   hasCurrent_ = true;
   return Status::ok();
@@ -72,12 +92,12 @@ Status PipelineCache::add(std::span<const Tensor> inputs) {
 }
 
 /// A refused plan leaves nothing behind that would count against smaller shapes.
-Status PipelineCache::bindCurrent() {
+Status PipelineCache::bindCurrent(const RunInputs& inputs) {
   Status status = takeMemory();
-  if (status.isOk()) status = current().bind();
+  if (status.isOk()) status = current().bind(inputs);
   if (status.isOk() && !hold(false).isOk()) {  // constants were uploaded meanwhile, beside arenas of larger plans
     status = takeMemory();
-    if (status.isOk()) status = current().bind();
+    if (status.isOk()) status = current().bind(inputs);
   }
   if (status.isOk()) return status;
   pipelines_.pop_front();

@@ -31,7 +31,7 @@ class PipelineCache final : public MemoryHolder {
   /// REQUIRES a plan that succeeded.
   const Pipeline& planned() const { return *pipelines_.front(); }
   /// Makes current() a pipeline for these inputs. After an error there is no current pipeline.
-  Status resize(std::span<const Tensor> inputs);
+  Status resize(const RunInputs& inputs);
   /// REQUIRES a resize that succeeded.
   Pipeline& current() { return *pipelines_.front(); }
   bool hasCurrent() const { return hasCurrent_; }
@@ -51,7 +51,7 @@ class PipelineCache final : public MemoryHolder {
   PipelineCache(const Interpreter& interpreter, const SessionConfig& config, std::shared_ptr<SessionShare> share,
                 MemoryBudget& budget);
   Status add(std::span<const Tensor> inputs);
-  Status bindCurrent();
+  Status bindCurrent(const RunInputs& inputs);
   Status takeMemory();
   Status hold(bool onlyCurrent);
   void keepOnlyCurrent();

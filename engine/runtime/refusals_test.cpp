@@ -213,7 +213,8 @@ TEST(Refusals, APreparationStopsWhenItsSessionEnds) {
     share->ending = ending;
     const auto pipelines = *PipelineCache::create(*interpreter, {}, runtime, share, share->prepared);
     const std::vector<Tensor> inputs{*Tensor::onHost({DType::Float32, {2, 2}})};
-    EXPECT_EQ(pipelines->resize(inputs).isOk(), !ending);
+    const std::vector<uint64_t> versions{0};
+    EXPECT_EQ(pipelines->resize({inputs, versions}).isOk(), !ending);
     EXPECT_EQ(pipelines->counters().executionsCreated, ending ? 0u : 1u);
   }
 }

@@ -20,11 +20,13 @@ std::string joinRefusals(const std::vector<Refusal>& refusals) {
 /// Builds one schedule; the free function's working state.
 class Scheduler {
  public:
-  Scheduler(const Model& model, const EncodedGraph& graph, const SessionConfig& config, BackendSet& backends,
-            ExecutionPool& executions, const std::atomic<bool>& ending)
+  Scheduler(const Model& model, const EncodedGraph& graph, const SessionConfig& config,
+            std::span<const InputSource> sources, BackendSet& backends, ExecutionPool& executions,
+            const std::atomic<bool>& ending)
       : model_(model),
         graph_(graph),
         config_(config),
+        sources_(sources),
         backends_(backends),
         executions_(executions),
         ending_(ending),
@@ -58,6 +60,8 @@ class Scheduler {
   Status appendConversion(SlotId from, SlotId to);
   void touch(SlotId slot);
   void numberSegments();
+  void readInput(Slot& slot) const;
+  void keepInputs();
   void keepEverything();
   void reuseInputs();
   SlotId reusableInput(StepId step) const;
@@ -71,6 +75,7 @@ class Scheduler {
   const Model& model_;
   const EncodedGraph& graph_;
   const SessionConfig& config_;
+  std::span<const InputSource> sources_;
   BackendSet& backends_;
   ExecutionPool& executions_;
   const std::atomic<bool>& ending_;
@@ -103,6 +108,7 @@ Result<Schedule> Scheduler::build() {
   }
   // After all of them: one output's conversion may not take the memory of another.
   for (const SlotId slot : schedule_.outputs) touch(slot);
+  keepInputs();
   if (config_.keepTensors)
     keepEverything();
   else if (config_.guardBytes == 0)  // guards need separate memory for every tensor
@@ -260,7 +266,7 @@ Result<SlotId> Scheduler::slotFor(TensorId tensor, BackendIndex backend, Layout 
   } else if (!homes_.backend[tensor]) {
     OPKIT_CHECK(isInput_[tensor]);
     slot = addSlot(Slot::Kind::Input, tensor, backend);
-    schedule_.slots[slot].first = StepId(0);
+    readInput(schedule_.slots[slot]);
   } else {
     OPKIT_ASSIGN(const SlotId source, slotFor(tensor, homes_.backend[tensor]));
     slot = addSlot(Slot::Kind::Planned, tensor, backend);
@@ -268,6 +274,20 @@ Result<SlotId> Scheduler::slotFor(TensorId tensor, BackendIndex backend, Layout 
   }
   slotIndex_[{tensor, backend, layout}] = slot;
   return slot;
+}
+
+/// How an input comes to its backend. Those of parts are read in place on the host; on a device a value from around a
+/// node is written once, unless memory is short. A harness wants each tensor in memory of its own.
+void Scheduler::readInput(Slot& slot) const {
+  slot.first = StepId(0);
+  const auto input = static_cast<size_t>(std::ranges::find(model_.inputs, slot.tensor) - model_.inputs.begin());
+  const InputSource source = input < sources_.size() ? sources_[input] : InputSource::Caller;
+  if (source == InputSource::Caller || config_.keepTensors || config_.guardBytes > 0 || config_.poison) return;
+  if (backends_.at(slot.backend).sharesHostMemory())
+    slot.kind = Slot::Kind::Borrowed;
+  else
+    slot.isKept =
+        source == InputSource::Capture && config_.memoryLimitBytes == 0 && config_.memory == MemoryHint::Normal;
 }
 
 /// Both slots are on one backend.
@@ -302,6 +322,15 @@ void Scheduler::touch(SlotId slot) {
   Slot& used = schedule_.slots[slot];
   Slot& owner = used.owner ? schedule_.slots[used.owner] : used;
   owner.last = std::max(owner.last, schedule_.steps.nextId());
+}
+
+/// Nothing else uses the bytes of kept inputs.
+void Scheduler::keepInputs() {
+  for (Slot& slot : schedule_.slots) {
+    if (!slot.isKept) continue;
+    slot.isReused = false;
+    slot.last = schedule_.steps.nextId();
+  }
 }
 
 void Scheduler::keepEverything() {
@@ -421,8 +450,9 @@ Result<BackendIndex> BackendSet::fallback() {
 }
 
 Result<Schedule> makeSchedule(const Model& model, const EncodedGraph& graph, const SessionConfig& config,
-                              BackendSet& backends, ExecutionPool& executions, const std::atomic<bool>& ending) {
-  return Scheduler(model, graph, config, backends, executions, ending).build();
+                              std::span<const InputSource> sources, BackendSet& backends, ExecutionPool& executions,
+                              const std::atomic<bool>& ending) {
+  return Scheduler(model, graph, config, sources, backends, executions, ending).build();
 }
 
 Status requireSession(const std::atomic<bool>& ending) {

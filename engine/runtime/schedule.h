@@ -25,6 +25,7 @@ struct Slot {
   enum class Kind {
     Planned,   // arena memory, written by a step
     Input,     // arena memory, written by the host before each run
+    Borrowed,  // an input that a host backend reads where the caller has it; without memory between runs
     Constant,  // separate memory, written at resize
     Unread,    // a description without memory: the Execution keeps its own copy
     View,      // the memory of slot `owner`
@@ -32,6 +33,8 @@ struct Slot {
   };
   Kind kind = Kind::Planned;
   bool isReused = true;  // its bytes by other slots, after its last use in a run
+  bool isKept = false;   // of an input: its bytes stay from run to run
+  uint64_t version = 0;  // of an input: the value that its bytes are, see Session::bindInput
   TensorId tensor;
   BackendIndex backend = kMainBackend;
   SlotId owner;                // for views
@@ -39,6 +42,7 @@ struct Slot {
   StepId first{0};             // lifetime
   StepId last{0};
   Tensor device;
+  Tensor aligned;                        // of a borrowed input whose value is not aligned: a copy
   std::shared_ptr<const Tensor> shared;  // of a constant of the ConstantStore, which knows by this that it is used
 
   /// True if it has its own range in the arena of its backend.
@@ -116,10 +120,11 @@ struct Schedule {
   std::vector<SlotId> outputs;  // per model output: its slot, absent if its value is known on the host
 };
 
-/// Builds the schedule of an encoded graph. Unsupported, with every refusal, if no backend runs a node. Stops with an
-/// error once `ending` is true.
+/// Builds the schedule of an encoded graph. `sources` are InterpreterOptions::sources. Unsupported, with every refusal,
+/// if no backend runs a node. Stops with an error once `ending` is true.
 Result<Schedule> makeSchedule(const Model& model, const EncodedGraph& graph, const SessionConfig& config,
-                              BackendSet& backends, ExecutionPool& executions, const std::atomic<bool>& ending);
+                              std::span<const InputSource> sources, BackendSet& backends, ExecutionPool& executions,
+                              const std::atomic<bool>& ending);
 
 /// An error once the session is being destroyed.
 Status requireSession(const std::atomic<bool>& ending);

@@ -233,6 +233,7 @@ Status Session::start() {
     inputs_.push_back(*std::move(tensor));
   }
   inputSet_.assign(inputs_.size(), false);
+  inputVersions_.assign(inputs_.size(), 0);
   return Status::ok();
 }
 
@@ -305,6 +306,7 @@ Status Session::resizeInput(const std::string& name, const Shape& shape) {
     if (!tensor) return tensor.error().withContext(fmt::format("input '{}'", name));
     inputs_[index] = *std::move(tensor);
     inputSet_[index] = false;
+    inputVersions_[index] = 0;
     return Status::ok();
   });
 }
@@ -352,7 +354,7 @@ Status Session::resizePlan() {
   }
   const double start = nowNs();
   outputsFit_ = hasOutputs_ = false;
-  OPKIT_TRY(pipelines_->resize(inputs_));
+  OPKIT_TRY(pipelines_->resize({inputs_, inputVersions_}));
   OPKIT_TRY(fitOutputs());
   ++statistics_.resizes;
   statistics_.lastResizeNs = nowNs() - start;
@@ -389,7 +391,8 @@ void Session::prepareMove() {
     this_->status = guarded([&]() -> Status {
       OPKIT_TRY(this_->status);
       OPKIT_ASSIGN(this_->pipelines, PipelineCache::create(*interpreter, config, runtime, share, share->prepared));
-      return this_->pipelines->resize(this_->inputs);
+      const std::vector<uint64_t> noVersions(this_->inputs.size(), 0);
+      return this_->pipelines->resize({this_->inputs, noVersions});
     });
     this_->done = true;
   };
@@ -422,7 +425,7 @@ Status Session::waitForMove() {
 
 Status Session::resizeFirstStage() {
   const double start = nowNs();
-  OPKIT_ASSIGN(const bool worked, staged_->resize(inputs_));
+  OPKIT_ASSIGN(const bool worked, staged_->resize({inputs_, inputVersions_}));
   if (!worked) {
     ++statistics_.resizesUnchanged;
     return Status::ok();
@@ -437,9 +440,9 @@ Status Session::runNow() {
   OPKIT_TRY(resizeNow());
   const double start = nowNs();
   if (staged_) {
-    OPKIT_ASSIGN(outputs_, staged_->run(inputs_));
+    OPKIT_ASSIGN(outputs_, staged_->run({inputs_, inputVersions_}));
   } else {
-    OPKIT_TRY(pipelines_->current().run(inputs_, outputs_));
+    OPKIT_TRY(pipelines_->current().run({inputs_, inputVersions_}, outputs_));
   }
   hasOutputs_ = true;
   statistics_.lastRunNs = nowNs() - start;
@@ -458,13 +461,13 @@ Result<bool> Session::runWithCallback(const CommandCallback& before, const Comma
 Result<bool> Session::runCommands(const CommandCallback& before, const CommandCallback& after) {
   OPKIT_TRY(remember(resizeNow()));
   if (staged_) {
-    auto outputs = staged_->runWith(before, after, inputs_);
+    auto outputs = staged_->runWith(before, after, {inputs_, inputVersions_});
     if (!outputs) return remember(outputs.error());
     hasOutputs_ = outputs->has_value();
     if (hasOutputs_) outputs_ = **std::move(outputs);
     return hasOutputs_;
   }
-  const Result<bool> ran = pipelines_->current().runWith(before, after, inputs_, outputs_);
+  const Result<bool> ran = pipelines_->current().runWith(before, after, {inputs_, inputVersions_}, outputs_);
   if (!ran) OPKIT_TRY(remember(ran.error()));
   hasOutputs_ = *ran;
   return ran;
@@ -500,6 +503,7 @@ Tensor* Session::fillInput(const std::string& name) {
   const auto index = findInput(name);
   if (!index) return nullptr;
   inputSet_[*index] = true;
+  inputVersions_[*index] = 0;
   return &inputs_[*index];
 }
 
@@ -522,7 +526,7 @@ std::vector<TensorDesc> Session::outputDescs() const {
 
 Result<std::vector<TensorDesc>> Session::plannedOutputs() {
   return guarded([&]() -> Result<std::vector<TensorDesc>> {
-    if (staged_) return staged_->outputDescs(inputs_);
+    if (staged_) return staged_->outputDescs({inputs_, inputVersions_});
     for (const size_t i : pipelines_->watchedInputs())
       if (!hasValue(inputs_[i])) return Status::unsupported("the shapes depend on values of input {}", i);
     OPKIT_TRY(pipelines_->plan(inputs_));

@@ -26,8 +26,13 @@
 
 namespace opkit {
 
+/// Who gives an input its value: the caller, the run of a model of several parts or, for a body, what is around its
+/// node: the same value in each run of the body.
+enum class InputSource : uint8_t { Caller, Run, Capture };
+
 struct InterpreterOptions {
   std::vector<std::string> disabledPasses = {};  // graph passes by name; "all" is every one
+  std::vector<InputSource> sources = {};         // of the inputs of a part of another model; empty: the caller
 };
 
 struct SessionConfig {
@@ -258,9 +263,11 @@ class Session {
   /// several stages those of the last run.
   std::vector<TensorDesc> outputDescs() const;
   /// Input i is this host tensor from now on, whatever the model declares; for callers that feed sessions from others.
-  void bindInput(size_t i, Tensor value) {
+  /// Values of one version, if it is not 0, are equal, so that a device that holds them needs no copy.
+  void bindInput(size_t i, Tensor value, uint64_t version = 0) {
     inputs_[i] = std::move(value);
     inputSet_[i] = true;
+    inputVersions_[i] = version;
   }
 
   /// With keepTensors: a host copy of any tensor of the model after run, in the model's dtype. InvalidArgument for
@@ -314,14 +321,15 @@ class Session {
   std::unique_ptr<PipelineCache> pipelines_;  // of a model of one stage
   std::unique_ptr<StagedRun> staged_;         // of a model with
   std::unique_ptr<Preparation> preparation_;
-  std::optional<Model> replaced_;  // with the values of setDefault; none once a resize has taken them
-  bool isPlanned_ = false;         // a resize or plannedPlacement succeeded
-  bool onCpu_ = false;             // startOnCpu, and not moved yet
-  std::vector<Tensor> inputs_;     // host, in model order
-  std::vector<bool> inputSet_;     // has been given values for its shape
-  std::vector<Tensor> outputs_;    // host, in model order
-  bool hasOutputs_ = false;        // outputs_ hold the values of a run that succeeded
-  bool outputsFit_ = false;        // of a model of one stage: outputs_ are those of the current plan
+  std::optional<Model> replaced_;        // with the values of setDefault; none once a resize has taken them
+  bool isPlanned_ = false;               // a resize or plannedPlacement succeeded
+  bool onCpu_ = false;                   // startOnCpu, and not moved yet
+  std::vector<Tensor> inputs_;           // host, in model order
+  std::vector<bool> inputSet_;           // has been given values for its shape
+  std::vector<uint64_t> inputVersions_;  // see bindInput
+  std::vector<Tensor> outputs_;          // host, in model order
+  bool hasOutputs_ = false;              // outputs_ hold the values of a run that succeeded
+  bool outputsFit_ = false;              // of a model of one stage: outputs_ are those of the current plan
   SessionStatistics statistics_;
   Status lost_;  // set once the device was lost; every later call returns it
 };

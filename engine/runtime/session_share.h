@@ -64,6 +64,7 @@ struct SessionShare {
   std::shared_ptr<BackendShare> backends = std::make_shared<BackendShare>();  // shared with the Backends
   MemoryBudget memory;
   MemoryBudget prepared;            // of a backend that another thread prepares: the CPU's memory is freed for it
+  uint64_t lastVersion = 0;         // of the values that cross parts, see Session::bindInput; for the session's thread
   std::atomic<bool> ending{false};  // the session is being destroyed: whoever prepares it stops
 };
 

@@ -3,9 +3,19 @@
 #include <utility>
 
 #include "engine/graph/stages.h"
+#include "engine/runtime/body_runner.h"
 #include "engine/tensor/objects.h"
 
 namespace opkit {
+namespace {
+
+/// Of an input of a stage: the run holds all values, and some are captures of the whole model.
+InputSource sourceOf(TensorId input, const Model& model, const InterpreterOptions& options) {
+  const auto i = static_cast<size_t>(std::ranges::find(model.inputs, input) - model.inputs.begin());
+  return i < options.sources.size() ? options.sources[i] : InputSource::Run;
+}
+
+}  // namespace
 
 Result<std::shared_ptr<const StagePlan>> StagePlan::create(const Model& model, const OpRegistry& registry,
                                                            const InterpreterOptions& options) {
@@ -13,16 +23,15 @@ Result<std::shared_ptr<const StagePlan>> StagePlan::create(const Model& model, c
   for (Stage& stage : splitIntoStages(model, registry)) {
     Step step{nullptr, std::move(stage.inputs), std::move(stage.outputs), {}};
     if (!step.outputs.empty()) {
-      OPKIT_ASSIGN(step.interpreter, Interpreter::create(std::move(stage.model), registry, options));
+      InterpreterOptions own{options.disabledPasses};
+      for (const TensorId input : step.inputs) own.sources.push_back(sourceOf(input, model, options));
+      OPKIT_ASSIGN(step.interpreter, Interpreter::create(std::move(stage.model), registry, std::move(own)));
     }
     for (const NodeId n : stage.control) {
       Control control{n, {}};
       for (const Subgraph& subgraph : model.nodes[n].subgraphs) {
-        Model body = subgraph.model;
-        for (const TensorId input : body.inputs)  // values decide: graph passes must not believe the description
-          std::ranges::fill(body.tensors[input].desc.shape, kDynamic);
-        for (ModelTensor& tensor : body.tensors) tensor.defaultOf.reset();  // the whole model has it
-        auto interpreter = Interpreter::create(std::move(body), registry, options);
+        auto interpreter =
+            Interpreter::create(bodyOf(subgraph), registry, {options.disabledPasses, sourcesOf(subgraph)});
         if (!interpreter)
           return interpreter.error().withContext(fmt::format("'{}' of node '{}'", subgraph.name, model.nodes[n].name));
         control.subgraphs.push_back(*std::move(interpreter));
@@ -59,97 +68,10 @@ void addPart(SessionStatistics& sum, const SessionStatistics& part) {
 
 }  // namespace
 
-/// One subgraph: a session, and the values around it that it reads.
-class StagedRun::Runner final : public SubgraphRunner {
- public:
-  Runner(StagedRun& owner, const std::string& node, const Subgraph& subgraph, std::unique_ptr<Session> session)
-      : owner_(owner),
-        subgraph_(subgraph),
-        prefix_(fmt::format("{}/{}/", node, subgraph.name)),
-        session_(std::move(session)) {}
-
-  size_t inputCount() const override { return subgraph_.model.inputs.size() - subgraph_.captures.size(); }
-  size_t outputCount() const override { return subgraph_.model.outputs.size(); }
-
-  /// Begins a run of the node.
-  void capture(std::span<const Tensor> nodeInputs) {
-    runs_ = 0;
-    captured_.clear();
-    for (int position : subgraph_.captures) captured_.push_back(nodeInputs[static_cast<size_t>(position)]);
-  }
-
-  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs) override {
-    if (!std::ranges::all_of(inputs, hasValue) || !std::ranges::all_of(captured_, hasValue)) {
-      OPKIT_ASSIGN(const std::vector<TensorDesc> descs, outputDescs(inputs));
-      std::vector<Tensor> outputs;
-      for (const TensorDesc& desc : descs) outputs.push_back(withoutValue(desc));
-      return outputs;
-    }
-    const size_t limit = session_->config().iterationLimit;
-    if (limit > 0 && runs_ == limit)
-      return Status::invalidArgument(
-          "{}: it ran {} times and no condition ended it; expected an end, or a higher limit "
-          "(SessionConfig::iterationLimit, op-run --iteration-limit)",
-          subgraph_.name, limit);
-    ++runs_;
-    OPKIT_TRY(bind(inputs));
-    OPKIT_TRY(owner_.runPart(*session_, prefix_).withContext(subgraph_.name));
-    std::vector<Tensor> outputs;
-    for (size_t i = 0; i < outputCount(); ++i) {
-      const Tensor* given = handedOn(i, inputs);
-      OPKIT_ASSIGN(Tensor copy, copyOf(given ? *given : session_->outputs()[i]));
-      outputs.push_back(std::move(copy));
-    }
-    return outputs;
-  }
-
-  /// Where shapes alone do not tell, a run tells whose values nobody sees, if there are values to run with.
-  Result<std::vector<TensorDesc>> outputDescs(std::span<const Tensor> inputs) override {
-    OPKIT_TRY(bind(inputs));
-    auto descs = session_->plannedOutputs();
-    if (descs) return descs;
-    const bool canRun = std::ranges::all_of(inputs, hasValue) && std::ranges::all_of(captured_, hasValue);
-    if (descs.error().code() != StatusCode::Unsupported || !canRun)
-      return descs.error().withContext(subgraph_.name + ": the shapes of its outputs");
-    if (const Status status = session_->run(); !status.isOk())
-      return Status::unsupported("{}: no iteration gives the shapes of its outputs, which depend on values ({})",
-                                 subgraph_.name, status.message());
-    return session_->outputDescs();
-  }
-
-  Session& session() const { return *session_; }
-  const std::string& name() const { return subgraph_.name; }
-
- private:
-  Status bind(std::span<const Tensor> inputs) {
-    if (inputs.size() != inputCount())
-      return Status::invalidArgument("{}: takes {} inputs, got {}", subgraph_.name, inputCount(), inputs.size());
-    for (size_t i = 0; i < inputs.size(); ++i) session_->bindInput(i, inputs[i]);
-    for (size_t i = 0; i < captured_.size(); ++i) session_->bindInput(inputs.size() + i, captured_[i]);
-    return Status::ok();
-  }
-
-  /// The value of an output that is an input of the subgraph; null for others. It may be one that no backend holds.
-  const Tensor* handedOn(size_t output, std::span<const Tensor> inputs) const {
-    const std::vector<TensorId>& all = subgraph_.model.inputs;
-    const auto found = std::ranges::find(all, subgraph_.model.outputs[output]);
-    if (found == all.end()) return nullptr;
-    const auto i = static_cast<size_t>(found - all.begin());
-    return i < inputs.size() ? &inputs[i] : &captured_[i - inputs.size()];
-  }
-
-  StagedRun& owner_;
-  const Subgraph& subgraph_;
-  std::string prefix_;  // of its nodes, for callbacks
-  std::unique_ptr<Session> session_;
-  std::vector<Tensor> captured_;
-  size_t runs_ = 0;  // in this run of the node
-};
-
 struct StagedRun::Control {
   const ModelNode* node;
   const OpDef* def;
-  std::vector<std::unique_ptr<Runner>> runners;
+  std::vector<std::unique_ptr<BodyRunner>> runners;
 };
 
 struct StagedRun::Step {
@@ -159,11 +81,15 @@ struct StagedRun::Step {
   std::vector<Control> control;
 };
 
-StagedRun::StagedRun(const Model& model, const SessionConfig& config)
-    : model_(model), backend_(config.backend), values_(model.tensors.size()) {
+StagedRun::StagedRun(const Model& model, const SessionConfig& config, std::shared_ptr<SessionShare> share)
+    : model_(model),
+      backend_(config.backend),
+      share_(std::move(share)),
+      values_(model.tensors.size()),
+      versions_(model.tensors.size(), 0) {
   for (const TensorId t : values_.ids()) {
     if (!model_.tensors[t].constant) continue;
-    values_[t] = *model_.tensors[t].constant;
+    setValue(t, *model_.tensors[t].constant);
     constants_.insert(values_[t].buffer.get());
   }
 }
@@ -175,7 +101,10 @@ Result<std::unique_ptr<StagedRun>> StagedRun::create(const Interpreter& interpre
                                                      const std::shared_ptr<Runtime>& runtime,
                                                      const std::shared_ptr<SessionShare>& share) {
   const Model& model = interpreter.model();
-  std::unique_ptr<StagedRun> staged(new StagedRun(model, config));
+  std::unique_ptr<StagedRun> staged(new StagedRun(model, config, share));
+  const auto runPart = [self = staged.get()](Session& session, const std::string& prefix) {
+    return self->runPart(session, prefix);
+  };
   for (const StagePlan::Step& planned : plan.steps) {
     Step step{nullptr, planned.inputs, planned.outputs, {}};
     if (planned.interpreter) {
@@ -186,7 +115,8 @@ Result<std::unique_ptr<StagedRun>> StagedRun::create(const Interpreter& interpre
       Control control{&node, interpreter.registry().find(node.type), {}};
       for (size_t k = 0; k < one.subgraphs.size(); ++k) {
         OPKIT_ASSIGN(auto session, one.subgraphs[k]->createPart(config, runtime, share));
-        control.runners.push_back(std::make_unique<Runner>(*staged, node.name, node.subgraphs[k], std::move(session)));
+        control.runners.push_back(
+            std::make_unique<BodyRunner>(node.name, node.subgraphs[k], std::move(session), *share, runPart));
       }
       step.control.push_back(std::move(control));
     }
@@ -195,26 +125,32 @@ Result<std::unique_ptr<StagedRun>> StagedRun::create(const Interpreter& interpre
   return staged;
 }
 
-void StagedRun::start(std::span<const Tensor> inputs) {
+/// A value without a version gets one that no other has.
+void StagedRun::setValue(TensorId tensor, Tensor value, uint64_t version) {
+  values_[tensor] = std::move(value);
+  versions_[tensor] = version != 0 ? version : ++share_->lastVersion;
+}
+
+void StagedRun::start(const RunInputs& inputs) {
   for (const Step& step : steps_) {
     for (const TensorId output : step.outputs) values_[output] = {};
     for (const Control& control : step.control)
       for (const TensorId output : control.node->outputs)
         if (output) values_[output] = {};
   }
-  for (size_t i = 0; i < inputs.size(); ++i) values_[model_.inputs[i]] = inputs[i];
+  for (size_t i = 0; i < inputs.tensors.size(); ++i) setValue(model_.inputs[i], inputs.tensors[i], inputs.versions[i]);
 }
 
 Status StagedRun::bind(Step& step) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const Tensor& value = values_[step.inputs[i]];
     OPKIT_CHECK(value.buffer != nullptr);
-    step.session->bindInput(i, value);
+    step.session->bindInput(i, value, versions_[step.inputs[i]]);
   }
   return Status::ok();
 }
 
-Result<bool> StagedRun::resize(std::span<const Tensor> inputs) {
+Result<bool> StagedRun::resize(const RunInputs& inputs) {
   Step& first = steps_.front();
   if (!first.session) return false;
   start(inputs);
@@ -224,19 +160,19 @@ Result<bool> StagedRun::resize(std::span<const Tensor> inputs) {
   return first.session->statistics().resizes > before;
 }
 
-Result<std::vector<Tensor>> StagedRun::run(std::span<const Tensor> inputs) {
+Result<std::vector<Tensor>> StagedRun::run(const RunInputs& inputs) {
   start(inputs);
   for (Step& step : steps_) {
     if (step.session) {
       OPKIT_TRY(bind(step));
       OPKIT_TRY(runPart(*step.session, ""));
-      for (size_t i = 0; i < step.outputs.size(); ++i) values_[step.outputs[i]] = step.session->outputs()[i];
+      for (size_t i = 0; i < step.outputs.size(); ++i) setValue(step.outputs[i], step.session->outputs()[i]);
     }
     for (Control& control : step.control)
       if (const Status status = runControl(control); !status.isOk())
         return status.withContext(fmt::format("node '{}'", control.node->name));
   }
-  return ownOutputs(inputs);
+  return ownOutputs(inputs.tensors);
 }
 
 /// The model's outputs. One that is an input, a constant or another output is copied: whoever writes to one of them
@@ -258,8 +194,7 @@ Result<std::vector<Tensor>> StagedRun::ownOutputs(std::span<const Tensor> inputs
 }
 
 Result<std::optional<std::vector<Tensor>>> StagedRun::runWith(const CommandCallback& before,
-                                                              const CommandCallback& after,
-                                                              std::span<const Tensor> inputs) {
+                                                              const CommandCallback& after, const RunInputs& inputs) {
   const RunCallbacks::Scope scope(callbacks_, before, after);
   Result<std::vector<Tensor>> outputs = run(inputs);
   if (callbacks_.stopped) return std::optional<std::vector<Tensor>>();
@@ -311,28 +246,32 @@ Status StagedRun::runControl(Control& control) {
 
 Status StagedRun::evaluate(Control& control) {
   std::vector<Tensor> inputs;
-  for (const TensorId input : control.node->inputs) inputs.push_back(!input ? Tensor() : values_[input]);
+  std::vector<uint64_t> versions;
+  for (const TensorId input : control.node->inputs) {
+    inputs.push_back(!input ? Tensor() : values_[input]);
+    versions.push_back(!input ? 0 : versions_[input]);
+  }
   std::vector<SubgraphRunner*> runners;
   for (const auto& runner : control.runners) {
-    runner->capture(inputs);
+    runner->capture({inputs, versions});
     runners.push_back(runner.get());
   }
   const std::vector<TensorId>& made = control.node->outputs;
   OPKIT_ASSIGN(std::vector<Tensor> outputs,
                runOnHost(*control.def, {control.node->params, inputs, runners, made.size()}));
   for (size_t i = 0; i < made.size(); ++i)
-    if (made[i]) values_[made[i]] = std::move(outputs[i]);
+    if (made[i]) setValue(made[i], std::move(outputs[i]));
   return Status::ok();
 }
 
-Result<std::vector<TensorDesc>> StagedRun::outputDescs(std::span<const Tensor> inputs) {
+Result<std::vector<TensorDesc>> StagedRun::outputDescs(const RunInputs& inputs) {
   const RunCallbacks::Scope silent(callbacks_, {}, {});
   start(inputs);
   for (Step& step : steps_) {
     if (step.session) {
       OPKIT_TRY(bind(step));
       OPKIT_ASSIGN(const std::vector<TensorDesc> descs, step.session->plannedOutputs());
-      for (size_t i = 0; i < step.outputs.size(); ++i) values_[step.outputs[i]] = withoutValue(descs[i]);
+      for (size_t i = 0; i < step.outputs.size(); ++i) setValue(step.outputs[i], withoutValue(descs[i]));
     }
     for (Control& control : step.control)
       OPKIT_TRY(evaluate(control).withContext(fmt::format("node '{}'", control.node->name)));

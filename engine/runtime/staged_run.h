@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/op/control.h"
+#include "engine/runtime/pipeline.h"
 #include "engine/runtime/run_callbacks.h"
 
 namespace opkit {
@@ -41,14 +42,14 @@ class StagedRun {
   ~StagedRun();
 
   /// Plans the first stage, the only one with known shapes; false if there was nothing to do.
-  Result<bool> resize(std::span<const Tensor> inputs);
+  Result<bool> resize(const RunInputs& inputs);
   /// See Session::plannedOutputs.
-  Result<std::vector<TensorDesc>> outputDescs(std::span<const Tensor> inputs);
+  Result<std::vector<TensorDesc>> outputDescs(const RunInputs& inputs);
   /// The outputs of the whole model, on the host.
-  Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
+  Result<std::vector<Tensor>> run(const RunInputs& inputs);
   /// As run, with callbacks (see Session::runWithCallback); nullopt if one of them stopped it.
   Result<std::optional<std::vector<Tensor>>> runWith(const CommandCallback& before, const CommandCallback& after,
-                                                     std::span<const Tensor> inputs);
+                                                     const RunInputs& inputs);
   /// With startOnCpu: waits until all planned stages and bodies have moved; an error is the first reason why one stays.
   Status waitForMove();
   /// The backend of all planned parts; "cpu" until all of them have moved.
@@ -61,12 +62,12 @@ class StagedRun {
   BackendCounters counters() const;
 
  private:
-  class Runner;
   struct Control;
   struct Step;
 
-  StagedRun(const Model& model, const SessionConfig& config);
-  void start(std::span<const Tensor> inputs);
+  StagedRun(const Model& model, const SessionConfig& config, std::shared_ptr<SessionShare> share);
+  void start(const RunInputs& inputs);
+  void setValue(TensorId tensor, Tensor value, uint64_t version = 0);
   Status bind(Step& step);
   Result<std::vector<Tensor>> ownOutputs(std::span<const Tensor> inputs) const;
   Status runPart(Session& session, const std::string& prefix);
@@ -77,11 +78,13 @@ class StagedRun {
   void forEachSession(Visit&& visit) const;
 
   const Model& model_;
-  std::string backend_;  // the session's
+  std::string backend_;                  // the session's
+  std::shared_ptr<SessionShare> share_;  // with all parts of the session
   std::vector<Step> steps_;
   RunCallbacks callbacks_;
-  IndexedVector<TensorId, Tensor> values_;  // on the host; without a buffer until known
-  std::set<const Buffer*> constants_;       // of the model
+  IndexedVector<TensorId, Tensor> values_;      // on the host; without a buffer until known
+  IndexedVector<TensorId, uint64_t> versions_;  // of those, see Session::bindInput
+  std::set<const Buffer*> constants_;           // of the model
 };
 
 }  // namespace opkit
