@@ -2,6 +2,7 @@
 // most functions, and a scalar loop in double or in integers of 64 bits (binary_scalars.cpp) for the other functions
 // and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/long_runs.h"
 #include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "engine/op/clamp.h"
@@ -13,6 +14,8 @@
 
 namespace opkit::ops::binary {
 namespace {
+
+using cpu::RunElements;
 
 /// State of both kernels after onResize.
 class BinaryCpu : public cpu::CpuKernel, public cpu::RowKernel {
@@ -30,12 +33,13 @@ class BinaryCpu : public cpu::CpuKernel, public cpu::RowKernel {
   }
 
  protected:
-  /// Calls body(x element, y element, z element, count, x stride, y stride) for runs that cover the output.
+  /// Calls body(x, y, first element of the output, count) for runs that cover the output.
   template <class Body>
-  void forEachPart(int64_t count, int64_t grain, const Body& body) {
-    cpu::parallelRanges(pool_, count, grain, [&](int64_t begin, int64_t end) {
-      cpu::forEachRun<2>(loops_, begin, end, [&](int64_t z, const auto& at, int64_t length, const auto& strides) {
-        body(at[0], at[1], z, length, strides[0], strides[1]);
+  void forEachPart(TensorList inputs, const Tensor& output, int64_t grain, const Body& body) {
+    const std::array operands{cpu::Operand::of(*inputs[0]), cpu::Operand::of(*inputs[1])};
+    cpu::parallelRanges(pool_, output.desc.elements(), grain, [&](int64_t begin, int64_t end) {
+      cpu::forEachLongRun<2>(loops_, operands, begin, end, [&](int64_t first, int64_t count, const auto& from) {
+        body(from[0], from[1], first, count);
       });
     });
   }
@@ -53,22 +57,25 @@ class VectorCpu final : public BinaryCpu {
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
-    const float *x = floatsOf(*inputs[0]), *y = floatsOf(*inputs[1]);
     float* z = floatsOf(*outputs[0]);
-    forEachPart(outputs[0]->desc.elements(), cpu::kGrainElements,
-                [&](int64_t ix, int64_t iy, int64_t iz, int64_t count, int64_t xStride, int64_t yStride) {
-                  if (!clamp().isActive()) return map_(x + ix, xStride, y + iy, yStride, z + iz, count);
-                  // The elements just written are still in cache.
-                  for (int64_t i = 0; i < count; i += kClampBlock) {
-                    const int64_t length = std::min(kClampBlock, count - i);
-                    map_(x + ix + i * xStride, xStride, y + iy + i * yStride, yStride, z + iz + i, length);
-                    cpu::clampTo(clamp().low, clamp().high, z + iz + i, length);
-                  }
+    forEachPart(inputs, *outputs[0], cpu::kGrainElements,
+                [&](const RunElements& x, const RunElements& y, int64_t first, int64_t count) {
+                  if (clamp().isActive()) return clampedRun(x, y, z + first, count);
+                  map_(x.as<float>(), x.stride, y.as<float>(), y.stride, z + first, count);
                 });
     return Status::ok();
   }
 
  private:
+  /// The elements just written are still in cache.
+  void clampedRun(const RunElements& x, const RunElements& y, float* z, int64_t count) const {
+    for (int64_t i = 0; i < count; i += kClampBlock) {
+      const int64_t length = std::min(kClampBlock, count - i);
+      map_(x.as<float>() + i * x.stride, x.stride, y.as<float>() + i * y.stride, y.stride, z + i, length);
+      cpu::clampTo(clamp().low, clamp().high, z + i, length);
+    }
+  }
+
   static constexpr int64_t kClampBlock = 2048;
 
   VectorMap map_;
@@ -81,14 +88,12 @@ class TypedCpu final : public BinaryCpu {
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
-    const std::byte *x = inputs[0]->bytes().data(), *y = inputs[1]->bytes().data();
     std::byte* z = outputs[0]->bytes().data();
-    const auto from = static_cast<int64_t>(sizeOf(inputs[0]->desc.dtype));
-    const auto to = static_cast<int64_t>(sizeOf(outputs[0]->desc.dtype));
-    forEachPart(outputs[0]->desc.elements(), cpu::kGrainElements,
-                [&](int64_t ix, int64_t iy, int64_t iz, int64_t count, int64_t xStride, int64_t yStride) {
-                  map_(x + ix * from, xStride, y + iy * from, yStride, z + iz * to, count);
-                  if (clamp().isActive()) clampRun(*outputs[0], iz, count);
+    const auto size = static_cast<int64_t>(sizeOf(outputs[0]->desc.dtype));
+    forEachPart(inputs, *outputs[0], cpu::kGrainElements,
+                [&](const RunElements& x, const RunElements& y, int64_t first, int64_t count) {
+                  map_(x.bytes, x.stride, y.bytes, y.stride, z + first * size, count);
+                  if (clamp().isActive()) clampRun(*outputs[0], first, count);
                 });
     return Status::ok();
   }
@@ -115,23 +120,23 @@ class ScalarCpu final : public BinaryCpu {
   Status onRun(TensorList inputs, TensorList outputs) override {
     visitDType(inputs[0]->desc.dtype, [&](auto tag) {
       using T = decltype(tag);
-      const T *x = inputs[0]->data<T>().data(), *y = inputs[1]->data<T>().data();
       if (kind_ == Function::Kind::Arithmetic)
-        apply(x, y, outputs[0]->data<T>().data(), outputs[0]->desc.elements());
+        apply<T, T>(inputs, *outputs[0]);
       else
-        apply(x, y, outputs[0]->data<uint8_t>().data(), outputs[0]->desc.elements());
+        apply<T, uint8_t>(inputs, *outputs[0]);
     });
     return Status::ok();
   }
 
  private:
   template <class T, class To>
-  void apply(const T* x, const T* y, To* z, int64_t elements) {
-    forEachPart(elements, cpu::kGrainElements / 4,
-                [&](int64_t ix, int64_t iy, int64_t iz, int64_t count, int64_t xStride, int64_t yStride) {
+  void apply(TensorList inputs, const Tensor& output) {
+    To* z = output.data<To>().data();
+    forEachPart(inputs, output, cpu::kGrainElements / 4,
+                [&](const RunElements& x, const RunElements& y, int64_t first, int64_t count) {
                   for (int64_t i = 0; i < count; ++i)
-                    z[iz + i] = cpu::narrowed<To>(
-                        valueOf(cpu::widened(x[ix + i * xStride]), cpu::widened(y[iy + i * yStride])));
+                    z[first + i] = cpu::narrowed<To>(
+                        valueOf(cpu::widened(x.as<T>()[i * x.stride]), cpu::widened(y.as<T>()[i * y.stride])));
                 });
   }
   double valueOf(double x, double y) const {

@@ -12,6 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace opkit::ops::binary {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace vectors = opkit::cpu::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
@@ -23,6 +24,12 @@ HWY_INLINE V loadOperand(const float* from, int64_t i) {
   return kStride == 0 ? hn::Set(D(), *from) : hn::LoadU(D(), from + i);
 }
 
+/// Its last elements, fewer than a vector.
+template <int kStride>
+HWY_INLINE V loadPart(const float* from, int64_t i, int64_t count) {
+  return kStride == 0 ? hn::Set(D(), *from) : vectors::loadPart(from + i, count);
+}
+
 template <class Function, int kXStride, int kYStride>
 HWY_INLINE void mapRun(const float* x, const float* y, float* z, int64_t count) {
   const D d;
@@ -31,13 +38,8 @@ HWY_INLINE void mapRun(const float* x, const float* y, float* z, int64_t count) 
   for (; i + kLanes <= count; i += kLanes)
     hn::StoreU(function(loadOperand<kXStride>(x, i), loadOperand<kYStride>(y, i)), d, z + i);
   if (i == count) return;
-  HWY_ALIGN float xs[kLanes] = {}, ys[kLanes] = {};
-  for (int64_t k = 0; k < count - i; ++k) {
-    xs[k] = x[(i + k) * kXStride];
-    ys[k] = y[(i + k) * kYStride];
-  }
-  hn::Store(function(hn::Load(d, xs), hn::Load(d, ys)), d, xs);
-  for (int64_t k = 0; k < count - i; ++k) z[i + k] = xs[k];
+  const V xs = loadPart<kXStride>(x, i, count - i), ys = loadPart<kYStride>(y, i, count - i);
+  vectors::storePart(function(xs, ys), z + i, count - i);
 }
 
 template <class Function>

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/long_runs.h"
 #include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "engine/op/clamp.h"
@@ -57,43 +58,44 @@ class MixedPowCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     const bool inReal = isFloat(inputs[0]->desc.dtype) || isFloat(inputs[1]->desc.dtype);
     visitDType(inputs[0]->desc.dtype, [&](auto tag) {
       using T = decltype(tag);
-      const T* x = inputs[0]->data<T>().data();
-      T* z = outputs[0]->data<T>().data();
-      const int64_t elements = outputs[0]->desc.elements();
       if constexpr (std::is_integral_v<T>) {
-        if (inputs[1]->desc.dtype == DType::UInt64) return powers<uint64_t>(x, *inputs[1], z, elements);
-        if (!inReal) return powers<int64_t>(x, *inputs[1], z, elements);
+        if (inputs[1]->desc.dtype == DType::UInt64) return powers<uint64_t, T>(inputs, *outputs[0]);
+        if (!inReal) return powers<int64_t, T>(inputs, *outputs[0]);
       }
-      powers<double>(x, *inputs[1], z, elements);
+      powers<double, T>(inputs, *outputs[0]);
     });
     return Status::ok();
   }
 
  private:
   template <class V, class T>
-  void powers(const T* x, const Tensor& exponents, T* z, int64_t elements) {
-    cpu::parallelRanges(pool_, elements, cpu::kGrainElements / 4, [&](int64_t begin, int64_t end) {
-      cpu::forEachRun<2>(loops_, begin, end, [&](int64_t at, const auto& from, int64_t count, const auto& strides) {
+  void powers(TensorList inputs, const Tensor& output) {
+    const std::array operands{cpu::Operand::of(*inputs[0]), cpu::Operand::of(*inputs[1])};
+    T* z = output.data<T>().data();
+    cpu::parallelRanges(pool_, output.desc.elements(), cpu::kGrainElements / 4, [&](int64_t begin, int64_t end) {
+      cpu::forEachLongRun<2>(loops_, operands, begin, end, [&](int64_t first, int64_t count, const auto& from) {
         std::array<V, kRun> y;
         for (int64_t i = 0; i < count; i += kRun) {
-          const int64_t length = std::min(kRun, count - i);
-          widen(exponents, from[1] + i * strides[1], strides[1], y, length);
+          const int64_t length = std::min(kRun, count - i), stride = from[0].stride;
+          widen(inputs[1]->desc.dtype, from[1], i, y, length);
+          const T* x = from[0].template as<T>() + i * stride;
+          T* to = z + first + i;
           if constexpr (std::is_same_v<T, float> && std::is_same_v<V, double>) {
-            powDoubles(x + from[0] + i * strides[0], strides[0], y.data(), z + at + i, length);
-            cpu::clampTo(clamp_.low, clamp_.high, z + at + i, length);
+            powDoubles(x, stride, y.data(), to, length);
+            cpu::clampTo(clamp_.low, clamp_.high, to, length);
             continue;
           }
-          for (int64_t k = 0; k < length; ++k)
-            z[at + i + k] = power(x[from[0] + (i + k) * strides[0]], y[static_cast<size_t>(k)]);
+          for (int64_t k = 0; k < length; ++k) to[k] = power(x[k * stride], y[static_cast<size_t>(k)]);
         }
       });
     });
   }
+  /// Elements [first, first + count) of the run.
   template <class V>
-  static void widen(const Tensor& from, int64_t first, int64_t stride, std::array<V, kRun>& to, int64_t count) {
-    visitDType(from.desc.dtype, [&](auto tag) {
-      const auto* y = from.data<decltype(tag)>().data() + first;
-      for (int64_t i = 0; i < count; ++i) to[static_cast<size_t>(i)] = widenedTo<V>(y[i * stride]);
+  static void widen(DType dtype, const cpu::RunElements& from, int64_t first, std::array<V, kRun>& to, int64_t count) {
+    visitDType(dtype, [&](auto tag) {
+      const auto* y = from.as<decltype(tag)>() + first * from.stride;
+      for (int64_t i = 0; i < count; ++i) to[static_cast<size_t>(i)] = widenedTo<V>(y[i * from.stride]);
     });
   }
   template <class T>

@@ -5,6 +5,7 @@
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
+#include "engine/backend/cpu/long_runs.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/cast/codes.h"
 #include "ops/quantize/quantize.h"
@@ -57,6 +58,15 @@ const float* roundedTo(DType precision, const float* values, float* rounded, int
   return rounded;
 }
 
+/// No block is shorter than the others.
+bool isEven(const ScalePlan& plan) { return plan.extent % plan.block == 0; }
+
+/// The loops over the elements, of the scales and of the zero points. REQUIRES that the plan is even.
+Loops loopsOf(const ScalePlan& plan) {
+  const DimVector strides{plan.outerStep, plan.blockStep, 0, plan.innerStep};
+  return mergeLoops({plan.outer, plan.extent / plan.block, plan.block, plan.inner}, {strides, strides});
+}
+
 /// The common part: the plan, and the scales and zero points in the form that the loops take.
 class ScaledKernel : public cpu::CpuKernel {
  public:
@@ -69,6 +79,7 @@ class ScaledKernel : public cpu::CpuKernel {
   }
   Status onResize(TensorList inputs, TensorList outputs) override {
     OPKIT_ASSIGN(plan_, planScales(inputs[0]->desc.shape, inputs[1]->desc.shape, axis_, blockSize_));
+    if (isEven(plan_)) loops_ = loopsOf(plan_);
     const auto inBytes = [](const Tensor& tensor) {
       const DType dtype = tensor.desc.dtype;
       return Tensor{{isPacked(dtype) ? cast::unpackedOf(dtype) : dtype, tensor.desc.shape}};
@@ -88,9 +99,7 @@ class ScaledKernel : public cpu::CpuKernel {
     if (isPacked(given.desc.dtype)) movePacked(cast::unpackAll, given.desc, given, x_);
     const Types types{given.desc.dtype, wanted.desc.dtype};
     cpu::parallelRanges(pool_, wanted.desc.elements(), cpu::kGrainElements, [&](int64_t begin, int64_t end) {
-      forEachRun(begin, end, [&](int64_t first, int64_t count, int64_t scaleIndex, int64_t step) {
-        runOf(x_, y_, types, {first, count, scaleIndex, step});
-      });
+      forEachRun(begin, end, [&](const Run& run) { runOf(x_, y_, types, run); });
     });
     if (isPacked(wanted.desc.dtype)) movePacked(cast::packAll, wanted.desc, y_, wanted);
     return Status::ok();
@@ -100,14 +109,15 @@ class ScaledKernel : public cpu::CpuKernel {
   struct Types {
     DType from, to;
   };
-  /// Elements [first, first + count), at most kRun; element i has scale and zero point number scale + i * step.
+  /// Elements [first, first + count), at most kRun; element i has the scale and zero point i * step on.
   struct Run {
-    int64_t first, count, scale, step;
+    int64_t first, count;
+    const float* scale;
+    const int32_t* zeroPoint;
+    int64_t step;
   };
   virtual void runOf(const Tensor& x, const Tensor& y, const Types& types, const Run& run) const = 0;
 
-  float* scales_ = nullptr;
-  int32_t* zeroPoints_ = nullptr;
   const DType precision_;
 
  private:
@@ -168,29 +178,37 @@ class ScaledKernel : public cpu::CpuKernel {
     });
   }
 
+  /// Calls body(run) for runs that cover outputs [begin, end).
   template <class Body>
   void forEachRun(int64_t begin, int64_t end, const Body& body) const {
-    while (begin < end) {
-      int64_t count = std::min(kRun, end - begin), scale = 0, step = 0;
-      if (!plan_.isSingle()) {
-        const int64_t row = begin / plan_.inner, column = begin % plan_.inner;
-        const int64_t outer = row / plan_.extent, at = row % plan_.extent;
-        scale = outer * plan_.outerStep + at / plan_.block * plan_.blockStep + column * plan_.innerStep;
-        if (plan_.inner > 1) {
-          count = std::min(count, plan_.inner - column);
-          step = plan_.innerStep;
-        } else {
-          const int64_t toEnd = plan_.extent - at;
-          count = std::min(count, plan_.block == 1 ? toEnd : std::min(plan_.block - at % plan_.block, toEnd));
-          step = plan_.block == 1 ? 1 : 0;
-        }
-      }
-      body(begin, count, scale, step);
-      begin += count;
+    const auto parts = [&](int64_t first, int64_t count, const float* scale, const int32_t* zeroPoint, int64_t step) {
+      for (int64_t i = 0; i < count; i += kRun)
+        body(Run{first + i, std::min(kRun, count - i), scale + i * step, zeroPoint + i * step, step});
+    };
+    if (!isEven(plan_)) return forEachBlock(begin, end, parts);
+    const std::array operands{cpu::Operand::of(scales_), cpu::Operand::of(zeroPoints_)};
+    cpu::forEachLongRun<2>(loops_, operands, begin, end, [&](int64_t first, int64_t count, const auto& from) {
+      parts(first, count, from[0].template as<float>(), from[1].template as<int32_t>(), from[0].stride);
+    });
+  }
+  /// The last blocks may be shorter.
+  template <class Body>
+  void forEachBlock(int64_t begin, int64_t end, const Body& body) const {
+    for (int64_t count = 0; begin < end; begin += count) {
+      const int64_t row = begin / plan_.inner, column = begin % plan_.inner;
+      const int64_t outer = row / plan_.extent, at = row % plan_.extent, inBlock = at % plan_.block;
+      const int64_t scale = outer * plan_.outerStep + at / plan_.block * plan_.blockStep + column * plan_.innerStep;
+      const bool isRow = plan_.inner > 1;  // else the elements of a block follow each other
+      count = isRow ? plan_.inner - column : std::min(plan_.block - inBlock, plan_.extent - at);
+      count = std::min(count, end - begin);
+      body(begin, count, scales_ + scale, zeroPoints_ + scale, isRow ? plan_.innerStep : 0);
     }
   }
 
+  float* scales_ = nullptr;
+  int32_t* zeroPoints_ = nullptr;
   ScalePlan plan_;
+  Loops loops_;  // over the output, of the scales and of the zero points
   Tensor x_, y_;
   const int64_t axis_, blockSize_;
 };
@@ -209,7 +227,7 @@ class QuantizeCpu final : public ScaledKernel {
     Floats floats;
     const float* values = floatsFrom(x, types.from, run.first, run.count, floats.data());
     values = roundedTo(precision_, values, floats.data(), run.count);
-    divideBy(values, scales_ + run.scale, run.step, floats.data(), run.count);
+    divideBy(values, run.scale, run.step, floats.data(), run.count);
     const float* quotients = roundedTo(precision_, floats.data(), floats.data(), run.count);
     if (isCodedFloat(types.to))
       return cast::encodeAll(types.to, {.saturate = saturate_}, quotients, y.bytes().data() + run.first, run.count);
@@ -217,7 +235,7 @@ class QuantizeCpu final : public ScaledKernel {
       using Y = decltype(tag);
       if constexpr (!std::is_same_v<Y, int32_t>) {
         Y* to = y.data<Y>().data() + run.first;
-        roundTo(quotients, zeroPoints_ + run.scale, run.step, to, run.count);
+        roundTo(quotients, run.zeroPoint, run.step, to, run.count);
         if (isPacked(types.to)) limitTo(bitsOf(types.to), to, run.count);
       }
     });
@@ -245,15 +263,15 @@ class DequantizeCpu final : public ScaledKernel {
 
   void runOf(const Tensor& x, const Tensor& y, const Types& types, const Run& run) const override {
     Floats floats;
-    const auto [first, count, scale, step] = run;
+    const int64_t first = run.first, count = run.count;
     if (isCodedFloat(types.from))
       floatsFrom(x, types.from, first, count, floats.data());
     else
-      visitQuantized(x.desc.dtype, [&, first = first, count = count, scale = scale, step = step](auto tag) {
-        subtractFrom(x.data<decltype(tag)>().data() + first, zeroPoints_ + scale, step, floats.data(), count);
+      visitQuantized(x.desc.dtype, [&](auto tag) {
+        subtractFrom(x.data<decltype(tag)>().data() + first, run.zeroPoint, run.step, floats.data(), count);
       });
     float* results = types.to == DType::Float32 ? y.data<float>().data() + first : floats.data();
-    multiplyBy(floats.data(), scales_ + scale, step, results, count);
+    multiplyBy(floats.data(), run.scale, run.step, results, count);
     if (types.to == DType::Float16) cpu::roundToHalves(results, y.data<Half>().data() + first, count);
     if (types.to == DType::BFloat16) cast::encodeAll(types.to, {}, results, y.bytes().data() + 2 * first, count);
   }

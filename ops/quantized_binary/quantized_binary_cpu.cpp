@@ -1,5 +1,6 @@
 // QLinearAdd and QLinearMul on the CPU: in runs along the innermost merged loop, in 32-bit integers or in floats.
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/long_runs.h"
 #include "engine/backend/cpu/row_kernel.h"
 #include "engine/op/op_registry.h"
 #include "ops/quantized_binary/quantized_binary.h"
@@ -34,10 +35,11 @@ class QuantizedBinaryCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     const float ratio = scaleOf(inputs, kAScale) * scaleOf(inputs, kBScale) / yScale;
     const int32_t aZero = zeroOf(inputs, kAZeroPoint), bZero = zeroOf(inputs, kBZeroPoint);
     const int32_t yZero = zeroOf(inputs, kYZeroPoint);
+    const std::array operands{cpu::Operand::of(a), cpu::Operand::of(b)};
     cpu::parallelRanges(pool_, y.desc.elements(), cpu::kGrainElements, [&](int64_t begin, int64_t end) {
-      cpu::forEachRun<2>(loops_, begin, end, [&](int64_t i, const auto& at, int64_t count, const auto& strides) {
-        const Operand left{bytesOf(a) + at[0], strides[0], aZero, flipOf(a)};
-        const Operand right{bytesOf(b) + at[1], strides[1], bZero, flipOf(b)};
+      cpu::forEachLongRun<2>(loops_, operands, begin, end, [&](int64_t i, int64_t count, const auto& from) {
+        const Operand left{from[0].template as<uint8_t>(), from[0].stride, aZero, flipOf(a)};
+        const Operand right{from[1].template as<uint8_t>(), from[1].stride, bZero, flipOf(b)};
         const Target to{bytesOf(y) + i, yZero, flipOf(y)};
         if (isSum_)
           addRun(left, right, units, to, count);
@@ -53,12 +55,18 @@ class QuantizedBinaryCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   Loops loops_;
 };
 
+Status supports(const CreateArgs& args) {
+  const size_t loops = loopsOf(args.input(kA).shape, args.input(kB).shape).size.size();
+  if (loops <= cpu::kMaxLoops) return Status::ok();
+  return Status::unsupported("{}: the CPU kernel broadcasts over up to {} merged axes, got {}", args.def.type,
+                             cpu::kMaxLoops, loops);
+}
+
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
   for (const char* type : {"QLinearAdd", "QLinearMul"})
-    registry.addCreator("cpu", type,
-                        cpu::creatorOf<QuantizedBinaryCpu>(cpu::supportsAll, DTypeSet(DType::Int8, DType::UInt8)));
+    registry.addCreator("cpu", type, cpu::creatorOf<QuantizedBinaryCpu>(supports, DTypeSet(DType::Int8, DType::UInt8)));
 }
 
 }  // namespace opkit::ops::quantized_binary

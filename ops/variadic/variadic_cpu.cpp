@@ -1,5 +1,8 @@
 // Sum and Mean on the CPU. A block of the output stays in cache while every operand is added to it.
+#include <bit>
+
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/long_runs.h"
 #include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "engine/op/op_registry.h"
@@ -44,18 +47,23 @@ class VariadicCpu final : public cpu::CpuKernel, public cpu::ElementwiseRows {
     // In double, where no sum of floats overflows.
     double sums[kBlock];
     addAll(inputs, sums, begin, end);
-    for (int64_t i = begin; i < end; ++i) y[i] = static_cast<T>(sums[i - begin] / static_cast<double>(inputs.size()));
+    const auto operands = static_cast<double>(inputs.size());
+    if (std::has_single_bit(inputs.size()))  // a product is exact then, and faster
+      for (int64_t i = begin; i < end; ++i) y[i] = static_cast<T>(sums[i - begin] * (1 / operands));
+    else
+      for (int64_t i = begin; i < end; ++i) y[i] = static_cast<T>(sums[i - begin] / operands);
   }
   template <class Sum>
   void addAll(TensorList inputs, Sum* sums, int64_t begin, int64_t end) const {
     // -0 is the neutral element of addition: 0 would turn a sum of -0 into 0.
     std::fill_n(sums, end - begin, static_cast<Sum>(-0.0));
     for (size_t k = 0; k < inputs.size(); ++k) {
-      const T* x = inputs[k]->data<T>().data();
-      cpu::forEachRun<1>(loops_[k], begin, end, [&](int64_t i, const auto& at, int64_t count, const auto& strides) {
+      const std::array operands{cpu::Operand::of(*inputs[k])};
+      cpu::forEachLongRun<1>(loops_[k], operands, begin, end, [&](int64_t i, int64_t count, const auto& from) {
+        const T* x = from[0].template as<T>();
         Sum* to = sums + (i - begin);
-        if (strides[0] == 1) return add(x + at[0], to, count);
-        for (int64_t n = 0; n < count; ++n) to[n] += static_cast<Sum>(x[at[0] + n * strides[0]]);
+        if (from[0].stride == 1) return add(x, to, count);
+        for (int64_t n = 0; n < count; ++n) to[n] += static_cast<Sum>(x[n * from[0].stride]);
       });
     }
   }

@@ -1,5 +1,6 @@
 // Where on the CPU: elements are copied as words of their size, whatever their dtype.
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/long_runs.h"
 #include "engine/backend/cpu/row_kernel.h"
 #include "ops/where/where_parts.h"
 
@@ -28,17 +29,18 @@ class WhereCpu final : public cpu::CpuKernel, public cpu::ElementwiseRows {
  private:
   template <class T>
   void select(TensorList inputs, const Tensor& output) {
-    const uint8_t* condition = inputs[0]->data<uint8_t>().data();
-    const T *x = inputs[1]->data<T>().data(), *y = inputs[2]->data<T>().data();
+    const std::array operands{cpu::Operand::of(*inputs[0]), cpu::Operand::of(*inputs[1]), cpu::Operand::of(*inputs[2])};
     T* z = output.data<T>().data();
     cpu::parallelRanges(pool_, output.desc.elements(), cpu::kGrainElements, [&](int64_t begin, int64_t end) {
-      cpu::forEachRun<3>(loops_, begin, end, [&](int64_t at, const auto& from, int64_t count, const auto& strides) {
-        selectRun(condition + from[0], x + from[1], y + from[2], z + at, count, strides);
+      cpu::forEachLongRun<3>(loops_, operands, begin, end, [&](int64_t at, int64_t count, const auto& from) {
+        selectRun(from[0].template as<uint8_t>(), from[1].template as<T>(), from[2].template as<T>(), z + at, count,
+                  {from[0].stride, from[1].stride, from[2].stride});
       });
     });
   }
 
-  /// Whole runs of a condition choose as masks: no branch depends on the data.
+  /// Whole runs of a condition choose as masks: no branch depends on the data. A run may share one. Strides are 0
+  /// or 1.
   template <class T>
   static void selectRun(const uint8_t* condition, const T* x, const T* y, T* z, int64_t count,
                         const std::array<int64_t, 3>& strides) {
@@ -50,10 +52,17 @@ class WhereCpu final : public cpu::CpuKernel, public cpu::ElementwiseRows {
     };
     using Along = std::integral_constant<int64_t, 1>;
     using Fixed = std::integral_constant<int64_t, 0>;
-    if (strides == std::array<int64_t, 3>{1, 1, 1}) return masks(Along(), Along());
-    if (strides == std::array<int64_t, 3>{1, 1, 0}) return masks(Along(), Fixed());
-    if (strides == std::array<int64_t, 3>{1, 0, 1}) return masks(Fixed(), Along());
-    for (int64_t i = 0; i < count; ++i) z[i] = condition[i * strides[0]] != 0 ? x[i * strides[1]] : y[i * strides[2]];
+    if (strides[0] == 0) return *condition != 0 ? copyRun(x, strides[1], z, count) : copyRun(y, strides[2], z, count);
+    if (strides[1] != 0) return strides[2] != 0 ? masks(Along(), Along()) : masks(Along(), Fixed());
+    return strides[2] != 0 ? masks(Fixed(), Along()) : masks(Fixed(), Fixed());
+  }
+
+  template <class T>
+  static void copyRun(const T* from, int64_t stride, T* to, int64_t count) {
+    if (stride != 0)
+      std::copy_n(from, count, to);
+    else
+      std::fill_n(to, count, *from);
   }
 
   Loops loops_;

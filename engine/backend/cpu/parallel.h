@@ -54,12 +54,11 @@ void parallelRows(ThreadPool& pool, int64_t count, int64_t work, const Body& bod
 /// Loops that forEachRun can walk.
 inline constexpr size_t kMaxLoops = 8;
 
-/// Walks output elements [begin, end) of `loops` in order, in runs along the innermost loop: calls
+/// Walks output elements [begin, end) of the outer `rank` loops in order, in runs along the innermost of them: calls
 /// body(first output element, element of each operand, count, inner stride of each operand).
 /// REQUIRES N operands and at most kMaxLoops loops.
 template <size_t N, class Body>
-void forEachRun(const Loops& loops, int64_t begin, int64_t end, const Body& body) {
-  const size_t rank = loops.size.size();
+void forEachRun(const Loops& loops, size_t rank, int64_t begin, int64_t end, const Body& body) {
   std::array<int64_t, N> offset{}, inner{};
   if (rank == 0) return body(begin, offset, end - begin, inner);
   std::array<int64_t, kMaxLoops> position{};
@@ -81,6 +80,12 @@ void forEachRun(const Loops& loops, int64_t begin, int64_t end, const Body& body
       for (size_t k = 0; k < N; ++k) offset[k] += loops.strides[k][d - 1] - loops.size[d] * loops.strides[k][d];
     }
   }
+}
+
+/// The same for all loops.
+template <size_t N, class Body>
+void forEachRun(const Loops& loops, int64_t begin, int64_t end, const Body& body) {
+  forEachRun<N>(loops, loops.size.size(), begin, end, body);
 }
 
 }  // namespace opkit::cpu
