@@ -43,12 +43,22 @@ HWY_INLINE void gatherRows(const float* from, ChannelPlanes planes, Rows rows, f
 /// to[lane * planes.stride + i] = from[i * kLanes + lane]
 HWY_INLINE void scatterPositions(const float* from, ChannelPlanes planes, int64_t count, float* to);
 
+/// The same for bytes: to[i * kLanes + lane] = from[lane * planes.stride + i] ^ flip, and back without it.
+HWY_INLINE void gatherBytes(const uint8_t* from, ChannelPlanes planes, int64_t count, uint8_t flip, uint8_t* to);
+HWY_INLINE void scatterBytes(const uint8_t* from, ChannelPlanes planes, int64_t count, uint8_t* to);
+
 #if HWY_TARGET == HWY_SCALAR  // vectors have one element
 HWY_INLINE void gatherRows(const float* from, ChannelPlanes, Rows rows, float* to) {
   for (int64_t y = 0; y < rows.count; ++y)
     std::copy_n(from + y * rows.fromStride, rows.columns, to + y * rows.toStride);
 }
 HWY_INLINE void scatterPositions(const float* from, ChannelPlanes, int64_t count, float* to) {
+  std::copy_n(from, count, to);
+}
+HWY_INLINE void gatherBytes(const uint8_t* from, ChannelPlanes, int64_t count, uint8_t flip, uint8_t* to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<uint8_t>(from[i] ^ flip);
+}
+HWY_INLINE void scatterBytes(const uint8_t* from, ChannelPlanes, int64_t count, uint8_t* to) {
   std::copy_n(from, count, to);
 }
 #else
@@ -149,6 +159,61 @@ HWY_INLINE void scatterPositions(const float* from, ChannelPlanes planes, int64_
   if (count >= kQuad) return scatterSteps(QuadTag(), from, planes, count, to);
   for (int64_t i = 0; i < count; ++i)
     for (int64_t lane = 0; lane < planes.channels; ++lane) to[lane * planes.stride + i] = from[i * kLanes + lane];
+}
+
+// Sixteen positions at a time lie in kLanes vectors. A perfect shuffle moves the highest bit of a byte's address,
+// [lane, position] or [position, lane], behind its lowest.
+using ByteTag = hn::FixedTag<uint8_t, 16>;
+using ByteVec = hn::Vec<ByteTag>;
+constexpr int64_t kBytePositions = 16;
+
+HWY_INLINE void shuffleBytes(ByteVec (&v)[kLanes]) {
+  ByteVec shuffled[kLanes];
+  HWY_UNROLL(16) for (int64_t j = 0; j < kLanes / 2; ++j) {
+    shuffled[2 * j] = hn::InterleaveLower(ByteTag(), v[j], v[j + kLanes / 2]);
+    shuffled[2 * j + 1] = hn::InterleaveUpper(ByteTag(), v[j], v[j + kLanes / 2]);
+  }
+  HWY_UNROLL(16) for (int64_t j = 0; j < kLanes; ++j) v[j] = shuffled[j];
+}
+
+HWY_INLINE void gatherBytes(const uint8_t* from, ChannelPlanes planes, int64_t count, uint8_t flip, uint8_t* to) {
+  if (count < kBytePositions) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      const uint8_t* plane = from + std::min(lane, planes.channels - 1) * planes.stride;
+      for (int64_t i = 0; i < count; ++i) to[i * kLanes + lane] = static_cast<uint8_t>(plane[i] ^ flip);
+    }
+    return;
+  }
+  const ByteVec flips = hn::Set(ByteTag(), flip);
+  for (int64_t next = 0; next < count; next += kBytePositions) {
+    const int64_t i = std::min(next, count - kBytePositions);
+    ByteVec v[kLanes];
+    HWY_UNROLL(16) for (int64_t lane = 0; lane < kLanes; ++lane) {
+      const uint8_t* plane = from + std::min(lane, planes.channels - 1) * planes.stride;
+      v[lane] = hn::Xor(hn::LoadU(ByteTag(), plane + i), flips);
+    }
+    HWY_UNROLL(4) for (int64_t bit = 1; bit < kLanes; bit *= 2) shuffleBytes(v);
+    HWY_UNROLL(16)
+    for (int64_t j = 0; j < kLanes; ++j) hn::StoreU(v[j], ByteTag(), to + i * kLanes + j * kBytePositions);
+  }
+}
+
+HWY_INLINE void scatterBytes(const uint8_t* from, ChannelPlanes planes, int64_t count, uint8_t* to) {
+  if (count < kBytePositions) {
+    for (int64_t lane = 0; lane < planes.channels; ++lane)
+      for (int64_t i = 0; i < count; ++i) to[lane * planes.stride + i] = from[i * kLanes + lane];
+    return;
+  }
+  for (int64_t next = 0; next < count; next += kBytePositions) {
+    const int64_t i = std::min(next, count - kBytePositions);
+    ByteVec v[kLanes];
+    HWY_UNROLL(16)
+    for (int64_t j = 0; j < kLanes; ++j) v[j] = hn::LoadU(ByteTag(), from + i * kLanes + j * kBytePositions);
+    HWY_UNROLL(4) for (int64_t bit = 1; bit < kBytePositions; bit *= 2) shuffleBytes(v);
+    HWY_UNROLL(16)
+    for (int64_t lane = 0; lane < kLanes; ++lane)
+      if (lane < planes.channels) hn::StoreU(v[lane], ByteTag(), to + lane * planes.stride + i);
+  }
 }
 #endif
 

@@ -1,6 +1,5 @@
 // Depthwise convolution on the CPU: by blocks of channels (conv_depthwise_block_vectors.h), or plane by plane
-// (conv_depthwise_vectors.h) where blocks do not fit: volumes, several outputs per channel, few channels, and rows too
-// wide for the cache.
+// (conv_depthwise_vectors.h) where blocks do not fit (depthwise_tasks.h).
 #include <functional>
 
 #include "engine/backend/cpu/cpu_scratch.h"
@@ -8,12 +7,10 @@
 #include "ops/conv/conv_cpu.h"
 #include "ops/conv/conv_depthwise_block_vectors.h"
 #include "ops/conv/conv_depthwise_vectors.h"
+#include "ops/conv/depthwise_tasks.h"
 
 namespace opkit::ops::conv {
 namespace {
-
-constexpr int64_t kMostBlockFloats = 1 << 17;  // of scratch: a quarter of a second-level cache of 2 MB
-constexpr int64_t kLeastRowsPerTask = 8;       // rows of outputs; the rows above them are transposed twice
 
 class DepthwiseCpu final : public ConvCpu {
  public:
@@ -44,7 +41,7 @@ class DepthwiseCpu final : public ConvCpu {
                             biasOf(inputs), floatsOf(*outputs[0])};
     const auto task = [&](size_t index, size_t thread) {
       float* own = cpu::scratchFloats(scratch(), threadFloats_ * static_cast<int64_t>(thread));
-      if (byBlocks_)
+      if (blocks_.count() > 0)
         runBlock(static_cast<int64_t>(index), operands, own);
       else
         runPlane(static_cast<int64_t>(index), operands, own);
@@ -72,31 +69,15 @@ class DepthwiseCpu final : public ConvCpu {
     const int64_t outputs = tasks_ * plan_.groupOutputs * plan_.outputPositions();
     if (outputs == 0) return Status::ok();
     isSmall_ = outputs * plan_.kernelTaps() < 8 * cpu::kGrainElements;
-    byBlocks_ = planBlocks();
-    if (byBlocks_) return Status::ok();
-    threadFloats_ = cpu::scratchPart(volume_.channelElements() + kDepthwiseSlack);
+    blocks_ = DepthwiseTasks(plan_, volume_, pool_);
+    if (blocks_.count() == 0) {
+      threadFloats_ = cpu::scratchPart(volume_.channelElements() + kDepthwiseSlack);
+      return Status::ok();
+    }
+    tasks_ = blocks_.count();
+    weightFloats_ = packed_ ? 0 : cpu::scratchPart(blocks_.shape().taps() * blocks_.shape().lanes());
+    threadFloats_ = weightFloats_ + cpu::scratchPart(blocks_.shape().scratchFloats());
     return Status::ok();
-  }
-
-  /// False if the convolution is better done by planes.
-  bool planBlocks() {
-    const int64_t lanes = depthwiseLanes();
-    const WindowAxis &deep = volume_.deep(), &height = volume_.axes()[0];
-    const bool isFlat = deep.kernel == 1 && deep.input == 1 && deep.output == 1;
-    if (!isFlat || plan_.groupOutputs != 1 || lanes == 1 || plan_.groups * 2 < lanes) return false;
-    if (height.kernel > kMaxDepthwiseRows) return false;
-    shape_ = DepthwiseShape(height, volume_.axes()[1]);
-    if (shape_.scratchFloats() > kMostBlockFloats) return false;
-    weightFloats_ = packed_ ? 0 : cpu::scratchPart(shape_.taps() * lanes);
-    threadFloats_ = weightFloats_ + cpu::scratchPart(shape_.scratchFloats());
-    blocks_ = (plan_.groups + lanes - 1) / lanes;
-    const auto wanted = pool_.threadCount() == 1 ? 1 : static_cast<int64_t>(pool_.threadCount()) * 4;
-    const int64_t most = pool_.splitsAll() ? height.output : std::max<int64_t>(height.output / kLeastRowsPerTask, 1);
-    const int64_t parts = std::clamp<int64_t>(wanted / (plan_.batch * blocks_), 1, most);
-    rowsPerTask_ = (height.output + parts - 1) / parts;
-    parts_ = (height.output + rowsPerTask_ - 1) / rowsPerTask_;
-    tasks_ = plan_.batch * blocks_ * parts_;
-    return true;
   }
 
   Status packWeights(const Tensor& weights, Backend& backend) {
@@ -112,24 +93,21 @@ class DepthwiseCpu final : public ConvCpu {
     return Status::ok();
   }
 
-  /// `index` counts parts of the rows of blocks of images.
   void runBlock(int64_t index, const Operands& operands, float* floats) const {
-    const int64_t lanes = shape_.lanes(), taps = shape_.taps();
-    const int64_t block = index / parts_ % blocks_, first = block * lanes;
-    const int64_t plane = index / (parts_ * blocks_) * plan_.groups + first;  // of the batch
-    const int64_t channels = std::min(lanes, plan_.groups - first);
-    if (!operands.packed) packChannels(operands.weights + first * taps, taps, channels, floats);
-    const int64_t row = index % parts_ * rowsPerTask_;
-    convolveBlock(shape_, {.image = operands.image + plane * inputPositions_,
-                           .weights = operands.packed ? operands.packed + first * taps : floats,
-                           .bias = operands.bias ? operands.bias + first : nullptr,
-                           .output = operands.output + plane * shape_.height().output * shape_.width().output,
-                           .channels = channels,
-                           .firstRow = row,
-                           .endRow = std::min(row + rowsPerTask_, shape_.height().output),
-                           .low = params_.clamp_low,
-                           .high = params_.clamp_high,
-                           .scratch = floats + weightFloats_});
+    const DepthwiseShape& shape = blocks_.shape();
+    const DepthwiseTasks::Task task = blocks_.at(index);
+    const int64_t taps = shape.taps();
+    if (!operands.packed) packChannels(operands.weights + task.channel * taps, taps, task.channels, floats);
+    convolveBlock(shape, {.image = operands.image + task.plane * inputPositions_,
+                          .weights = operands.packed ? operands.packed + task.channel * taps : floats,
+                          .bias = operands.bias ? operands.bias + task.channel : nullptr,
+                          .output = operands.output + task.plane * shape.height().output * shape.width().output,
+                          .channels = task.channels,
+                          .firstRow = task.firstRow,
+                          .endRow = task.endRow,
+                          .low = params_.clamp_low,
+                          .high = params_.clamp_high,
+                          .scratch = floats + weightFloats_});
   }
 
   /// `index` counts the channels of the batch.
@@ -151,11 +129,7 @@ class DepthwiseCpu final : public ConvCpu {
   int64_t inputPositions_ = 0;  // of a channel
   bool isSmall_ = false;        // too little work for several threads
   int64_t threadFloats_ = 0;    // of scratch
-  bool byBlocks_ = false;
-  DepthwiseShape shape_;  // of blocks
-  int64_t blocks_ = 0;    // of an image
-  int64_t parts_ = 0;     // of the rows of a block
-  int64_t rowsPerTask_ = 0;
+  DepthwiseTasks blocks_;
   int64_t weightFloats_ = 0;              // of scratch, for weights that are packed in every run
   std::shared_ptr<const Tensor> packed_;  // [blocks, taps, lanes]; null if the weights are no constant
   std::vector<int64_t> offsets_;          // of the taps in a plane

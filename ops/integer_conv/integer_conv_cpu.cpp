@@ -1,94 +1,14 @@
-// ConvInteger and QLinearConv on the CPU: integer_conv_direct_cpu.cpp for constant weights without a zero point; the
-// matrix product of bytes of the weights [outputs, depth] and the image seen as [depth, positions], which is gathered
-// during packing; and the depthwise kernel of Conv on floats, which hold these sums exactly.
+// ConvInteger and QLinearConv on the CPU: integer_conv_depthwise_cpu.cpp; integer_conv_direct_cpu.cpp for constant
+// weights without a zero point; and the matrix product of bytes of the weights [outputs, depth] and the image seen as
+// [depth, positions], which is gathered during packing.
 #include "ops/integer_conv/integer_conv_cpu.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/op/op_registry.h"
-#include "ops/conv/conv_depthwise_vectors.h"
-#include "ops/integer_conv/depthwise_ends.h"
 
 namespace opkit::ops::integer_conv {
 namespace {
 
 int64_t roundUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-// ---- depthwise
-
-class DepthwiseCpu final : public IntegerConvCpu {
- public:
-  using IntegerConvCpu::IntegerConvCpu;
-
-  /// Zero points and scales; per thread a channel as floats, its padded planes, the weights and the sums of an output.
-  Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
-    OPKIT_TRY(plan(inputs));
-    return static_cast<size_t>(lineBytes_) +
-           cpu::scratchBytesOf(floatsPerThread_ * static_cast<int64_t>(pool_.threadCount()));
-  }
-  Status onResize(TensorList inputs, TensorList) override {
-    OPKIT_TRY(plan(inputs));
-    offsets_ = volume_.tapOffsets();
-    return Status::ok();
-  }
-
- protected:
-  Status onRun(TensorList inputs, TensorList outputs) override {
-    if (outputs[0]->desc.elements() == 0) return Status::ok();
-    const LineValues values(roles_, inputs, scratchAt(0));
-    const auto channel = [&](size_t index, size_t thread) {
-      auto* floats = reinterpret_cast<float*>(scratchAt(lineBytes_)) + floatsPerThread_ * static_cast<int64_t>(thread);
-      runChannel(static_cast<int64_t>(index), values, inputs, *outputs[0], floats);
-    };
-    pool_.parallelFor(static_cast<size_t>(plan_.batch * plan_.groups), std::ref(channel));
-    return Status::ok();
-  }
-
- private:
-  Status plan(TensorList inputs) {
-    OPKIT_TRY(IntegerConvCpu::plan(inputs));
-    channelFloats_ = cpu::scratchPart(plan_.inputPositions());
-    planeFloats_ = cpu::scratchPart(volume_.channelElements() + conv::kDepthwiseSlack);
-    weightFloats_ = cpu::scratchPart(plan_.kernelTaps());
-    floatsPerThread_ = channelFloats_ + planeFloats_ + weightFloats_ + cpu::scratchPart(planeOutputs());
-    return Status::ok();
-  }
-  int64_t planeOutputs() const { return volume_.axes()[0].output * volume_.axes()[1].output; }
-
-  /// `index` counts the channels of the batch.
-  void runChannel(int64_t index, const LineValues& values, TensorList inputs, const Tensor& y, float* floats) const {
-    const Tensor &image = x(inputs), &weights = w(inputs);
-    float *planes = floats + channelFloats_, *own = planes + planeFloats_, *sums = own + weightFloats_;
-    const int32_t xZeroPoint = values.bZeroPoint({}, 0).data[0] - bytes::rightOffset(isSigned(image));
-    differences(bytesOf(image) + index * plan_.inputPositions(), isSigned(image), xZeroPoint, floats,
-                plan_.inputPositions());
-    volume_.fill(floats, 0.0f, planes);
-    const int64_t taps = plan_.kernelTaps(), outputs = plan_.outputPositions();
-    for (int64_t m = 0; m < plan_.groupOutputs; ++m) {
-      const int64_t output = index % plan_.groups * plan_.groupOutputs + m;
-      const int32_t wZeroPoint = *values.aZeroPoint(wZeroPoint_, 0, output).data - bytes::leftOffset(isSigned(weights));
-      differences(bytesOf(weights) + output * taps, isSigned(weights), wZeroPoint, own, taps);
-      const int32_t* bias = biasOf(inputs);
-      OutputEnd end{.bias = bias ? bias[output] : 0};
-      if (roles_.isQuantized()) {
-        end.target = values.target();
-        end.multiplier = *values.aScale(wScale_, 0, output).data * *values.bScale({}, 0).data / end.target.target;
-      }
-      for (int64_t z = 0; z < volume_.deep().output; ++z) {
-        conv::computeDepthwise({planes + z * volume_.depthStep(), offsets_.data(), own, taps, volume_.outputRowStride(),
-                                0.0f, -INFINITY, INFINITY, sums, volume_.axes()[0].output, volume_.axes()[1].output});
-        const int64_t at = (index * plan_.groupOutputs + m) * outputs + z * planeOutputs();
-        if (roles_.isQuantized())
-          storeQuantized(sums, end, bytesOf(y) + at, planeOutputs());
-        else
-          storeSums(sums, y.data<int32_t>().data() + at, planeOutputs());
-      }
-    }
-  }
-
-  std::vector<int64_t> offsets_;
-  int64_t channelFloats_ = 0, planeFloats_ = 0, weightFloats_ = 0, floatsPerThread_ = 0;
-};
-
-// ---- implicit matrix product
 
 class GemmCpu final : public IntegerConvCpu {
  public:
@@ -225,28 +145,12 @@ class GemmCpu final : public IntegerConvCpu {
   std::shared_ptr<const Tensor> packed_;  // shared by all convolutions with these constants; null if they change
 };
 
-// ---- table
-
-Status supportsDepthwise(const CreateArgs& args) {
-  const integer_matmul::Roles& roles = integer_matmul::rolesOf(args.def.type);
-  const int64_t channels = args.input(static_cast<size_t>(roles.b)).shape[1];
-  const Shape& weights = args.input(static_cast<size_t>(roles.a)).shape;
-  const int64_t group = args.params<conv::ConvParams>().group, taps = elementCount(weights, 2, weights.size());
-  if (group != channels || group == 1)
-    return Status::unsupported("{}: depthwise needs one group per channel, got {} of {}", args.def.type, group,
-                               channels);
-  constexpr int64_t kMostTaps = (1 << 24) / (255 * 255);  // a float holds sums of so many products
-  if (taps > kMostTaps)
-    return Status::unsupported("{}: depthwise takes up to {} taps, got {}", args.def.type, kMostTaps, taps);
-  return Status::ok();
-}
-
 }  // namespace
 
 void addCpu(OpRegistry& registry) {
   constexpr DTypeSet kBytes{DType::Int8, DType::UInt8};
   for (const char* type : {"ConvInteger", "QLinearConv"}) {
-    registry.addCreator("cpu", type, cpu::creatorOf<DepthwiseCpu>(supportsDepthwise, kBytes, "depthwise"));
+    registry.addCreator("cpu", type, depthwiseCpuCreator());
     registry.addCreator("cpu", type, directCpuCreator());
     registry.addCreator("cpu", type,
                         {.supports = cpu::supportsAll, .create = GemmCpu::create, .dtypes = kBytes, .kernel = "gemm"});

@@ -52,6 +52,8 @@ class IntegerConvCpu : public HostExecution {
   int64_t lineBytes_ = 0;      // of zero points and scales
 };
 
+/// One group per channel, on floats, which hold sums of up to 258 products exactly.
+Creator depthwiseCpuCreator();
 /// Constant weights whose zero point is the middle of their type, and groups of several outputs.
 Creator directCpuCreator();
 

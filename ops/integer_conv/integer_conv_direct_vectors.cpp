@@ -146,38 +146,6 @@ struct WordWalk {
   }
 };
 
-#if HWY_TARGET == HWY_SCALAR  // vectors have one element
-void scatterBytes(const uint8_t* from, lanes::ChannelPlanes, int64_t count, uint8_t* to) {
-  std::copy_n(from, count, to);
-}
-#else
-/// to[lane * planes.stride + i] = from[i * kLanes + lane]. Sixteen positions at a time lie in kLanes vectors; each of
-/// four perfect shuffles moves a bit of the position behind those of the lane.
-void scatterBytes(const uint8_t* from, lanes::ChannelPlanes planes, int64_t count, uint8_t* to) {
-  const hn::FixedTag<uint8_t, 16> d;
-  using V = hn::Vec<decltype(d)>;
-  constexpr int64_t kTogether = 16;
-  if (count < kTogether) {
-    for (int64_t lane = 0; lane < planes.channels; ++lane)
-      for (int64_t i = 0; i < count; ++i) to[lane * planes.stride + i] = from[i * kLanes + lane];
-    return;
-  }
-  for (int64_t next = 0; next < count; next += kTogether) {
-    const int64_t i = std::min(next, count - kTogether);
-    V v[kLanes], shuffled[kLanes];
-    HWY_UNROLL(16) for (int64_t j = 0; j < kLanes; ++j) v[j] = hn::LoadU(d, from + i * kLanes + j * kTogether);
-    HWY_UNROLL(4) for (int stage = 0; stage < 4; ++stage) {
-      HWY_UNROLL(16) for (int64_t j = 0; j < kLanes / 2; ++j) {
-        shuffled[2 * j] = hn::InterleaveLower(d, v[j], v[j + kLanes / 2]);
-        shuffled[2 * j + 1] = hn::InterleaveUpper(d, v[j], v[j + kLanes / 2]);
-      }
-      HWY_UNROLL(16) for (int64_t j = 0; j < kLanes; ++j) v[j] = shuffled[j];
-    }
-    for (int64_t lane = 0; lane < planes.channels; ++lane) hn::StoreU(v[lane], d, to + lane * planes.stride + i);
-  }
-}
-#endif
-
 /// The results of a tile: sums to their planes; bytes to `staged`, [vector][position of the task][lane].
 template <class Dot>
 HWY_INLINE void finishWords(const ByteTask& task, const BytePanel& panel, const PanelEnds& ends, const int32_t* sums,
@@ -246,8 +214,8 @@ void convolveBytePanel(const ByteTask& task, const BytePanel& panel) {
   if (task.sums) return;
   for (int64_t v = 0; v < panel.vecs; ++v) {
     const int64_t channel = firstLane + v * kLanes;
-    scatterBytes(staged + v * count * kLanes, {task.planeStride, std::min(kLanes, task.outputs - channel)}, count,
-                 task.y + channel * task.planeStride + task.firstPosition);
+    lanes::scatterBytes(staged + v * count * kLanes, {task.planeStride, std::min(kLanes, task.outputs - channel)},
+                        count, task.y + channel * task.planeStride + task.firstPosition);
   }
 }
 
