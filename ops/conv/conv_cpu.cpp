@@ -25,11 +25,11 @@ class GemmConvCpu final : public ConvCpu {
 
   bool readsInput(size_t index) const override { return index != 1 || !packed_; }
 
-  /// One padded image, then the product's workspace.
+  /// One padded image, whole rows of outputs, then the product's workspace.
   Result<size_t> scratchBytes(TensorList inputs, TensorList outputs) override {
     OPKIT_TRY(planProduct(inputs));
     if (outputs[0]->desc.elements() == 0) return size_t{0};
-    return cpu::scratchBytesOf(imageFloats_ + product_.workspaceFloats());
+    return cpu::scratchBytesOf(imageFloats_ + wholeFloats_ + product_.workspaceFloats());
   }
 
   Status onResize(TensorList inputs, TensorList) override {
@@ -54,7 +54,10 @@ class GemmConvCpu final : public ConvCpu {
         volume_.fill(image + c * plan_.inputPositions(), 0.0f, cpu::scratchFloats(scratch(), c * planeFloats_));
       };
       cpu::parallelRows(pool_, channels, planeFloats_, fill);
-      runProblems(inputs, cpu::scratchFloats(scratch()), floatsOf(*outputs[0]) + i * outputFloats);
+      float* output = floatsOf(*outputs[0]) + i * outputFloats;
+      float* whole = wholeFloats_ > 0 ? cpu::scratchFloats(scratch(), imageFloats_) : nullptr;
+      runProblems(inputs, cpu::scratchFloats(scratch()), whole ? whole : output);
+      if (whole) keepPositions(whole, output);
     }
     return Status::ok();
   }
@@ -67,12 +70,17 @@ class GemmConvCpu final : public ConvCpu {
                 return axis.input == axis.output && axis.padBegin == 0 && axis.stride == 1;
               });
     const int64_t positions = direct_ ? plan_.outputPositions() : volume_.axes()[0].output * volume_.axes()[1].output;
-    dims_ = {plan_.groupOutputs, positions, plan_.groupInputs * plan_.kernelTaps()};
+    const int64_t rows = volume_.axes()[0].output, stride = volume_.outputRowStride();
+    const int64_t whole = (rows - 1) * stride + volume_.axes()[1].output;  // with what lies between rows
+    const bool isWhole =
+        !direct_ && positions > 0 && plan_.groupOutputs <= 2 * gemm::panelShape().rows && 2 * whole <= 3 * positions;
+    dims_ = {plan_.groupOutputs, isWhole ? whole : positions, plan_.groupInputs * plan_.kernelTaps()};
     planeFloats_ = direct_ ? plan_.inputPositions() : volume_.channelElements();
     const int64_t together = direct_ ? plan_.batch * plan_.groups : plan_.groups * volume_.deep().output;
     product_ = gemm::Plan(dims_, together, false, pool_.threadCount(), pool_.splitsAll());
     const int64_t channels = plan_.groups * plan_.groupInputs;
     imageFloats_ = direct_ ? 0 : cpu::scratchPart(channels * planeFloats_ + gemm::kGatherSlack);
+    wholeFloats_ = isWhole ? cpu::scratchPart(together * dims_.m * dims_.n) : 0;
     return Status::ok();
   }
 
@@ -100,10 +108,10 @@ class GemmConvCpu final : public ConvCpu {
     problem.left = {nullptr, dims_.k, 1, packed_ != nullptr};
     problem.right = {.form = gemm::Right::Form::Gathered,
                      .depthOffsets = depthOffsets_.data(),
-                     .runLength = direct_ ? dims_.n : volume_.axes()[1].output,
+                     .runLength = direct_ || wholeFloats_ > 0 ? dims_.n : volume_.axes()[1].output,
                      .runStride = direct_ ? 0 : volume_.outputRowStride(),
                      .slack = !direct_};
-    problem.cRowStride = plan_.outputPositions();
+    problem.cRowStride = wholeFloats_ > 0 ? dims_.n : plan_.outputPositions();
     problem.epilogue.biasRowStride = 1;
     problem.epilogue.low = params_.clamp_low;
     problem.epilogue.high = params_.clamp_high;
@@ -121,10 +129,23 @@ class GemmConvCpu final : public ConvCpu {
       problem.left.data =
           packed_ ? floatsOf(*packed_) + group * matrixFloats_ : floatsOf(*inputs[1]) + group * dims_.m * dims_.k;
       problem.right.data = channels + index * plan_.groupInputs * planeFloats_ + z * volume_.depthStep();
-      problem.c = output + index * dims_.m * plan_.outputPositions() + z * dims_.n;
+      problem.c = wholeFloats_ > 0 ? output + static_cast<int64_t>(i) * dims_.m * dims_.n
+                                   : output + index * dims_.m * plan_.outputPositions() + z * dims_.n;
       problem.epilogue.bias = bias ? bias + group * dims_.m : nullptr;
     }
-    gemm::run(product_, problems_, cpu::scratchFloats(scratch(), imageFloats_), pool_);
+    gemm::run(product_, problems_, cpu::scratchFloats(scratch(), imageFloats_ + wholeFloats_), pool_);
+  }
+
+  /// Copies the rows of outputs out of the products.
+  void keepPositions(const float* whole, float* output) const {
+    const int64_t rows = volume_.axes()[0].output, columns = volume_.axes()[1].output;
+    const int64_t planes = volume_.deep().output, stride = volume_.outputRowStride();
+    cpu::parallelRows(pool_, product_.batch() * dims_.m, rows * columns, [&](int64_t i) {
+      const int64_t problem = i / dims_.m, row = i % dims_.m;
+      const float* from = whole + i * dims_.n;
+      float* to = output + ((problem / planes * dims_.m + row) * planes + problem % planes) * rows * columns;
+      for (int64_t y = 0; y < rows; ++y) std::copy_n(from + y * stride, columns, to + y * columns);
+    });
   }
 
   gemm::Dims dims_;  // of one group
@@ -134,6 +155,7 @@ class GemmConvCpu final : public ConvCpu {
   bool direct_ = false;
   int64_t planeFloats_ = 0;               // between channels
   int64_t imageFloats_ = 0;               // one padded image in scratch; 0 when direct
+  int64_t wholeFloats_ = 0;               // products that hold what lies between rows too: few outputs, not packed
   std::shared_ptr<const Tensor> packed_;  // shared by all convolutions with these constants; null if they change
   int64_t matrixFloats_ = 0;              // of one group in packed_
 };

@@ -46,7 +46,10 @@ struct Tile {
   const float* nextA;  // of the next tile; if packed, prefetched into the cache
   int64_t aRowStride;
   int64_t aDepthStride;
-  const float* b;      // panel: kTileColumns per depth
+  const float* b;           // panel: kTileColumns per depth; or the first element in place
+  const int64_t* bOffsets;  // in place: of each depth; null: bStep apart
+  int64_t bStep;
+  bool bSlack;         // in place: whole vectors may be read
   const float* nextB;  // with more rows and packed panels: the tile's share of the next panel, prefetched
   int64_t depth;
   float* c;
@@ -83,8 +86,16 @@ HWY_INLINE V finish(V sum, const Tile& t, int row, int column, int count) {
   return hn::IfThenElse(hn::Gt(sum, high), high, sum);
 }
 
-template <int kRows, int kVecs, bool kPacked>
+/// Where a tile finds its operands.
+enum class Operands {
+  Packed,   // both in panels
+  Left,     // A where it is
+  InPlace,  // both where they are
+};
+
+template <int kRows, int kVecs, Operands kOperands>
 HWY_NOINLINE void computeTile(const Tile& t) {
+  constexpr bool kPacked = kOperands == Operands::Packed, kInPlace = kOperands == Operands::InPlace;
   const D d;
   V sum[kRows][kVecs];
   const int lastCount = t.columns - (kVecs - 1) * kLanes;
@@ -99,9 +110,17 @@ HWY_NOINLINE void computeTile(const Tile& t) {
   const float* HWY_RESTRICT a = t.a;
   const float* HWY_RESTRICT b = t.b;
   const float* next = kPacked ? t.nextA : t.nextB;
+  const int64_t* HWY_RESTRICT offsets = t.bOffsets;
+  const int lastRead = kInPlace && !t.bSlack ? lastCount : kLanes;
   for (int64_t p = 0; p < t.depth; ++p) {
     V right[kVecs];
-    HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) right[v] = hn::Load(d, b + v * kLanes);
+    if constexpr (kInPlace) {
+      const float* row = offsets ? t.b + offsets[p] : b;
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVecs; ++v) right[v] = loadShort(row + v * kLanes, v == kVecs - 1 ? lastRead : kLanes);
+    } else {
+      HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) right[v] = hn::Load(d, b + v * kLanes);
+    }
     HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) {
       const V left = hn::Set(d, a[r * rowStride]);
       HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
@@ -109,12 +128,12 @@ HWY_NOINLINE void computeTile(const Tile& t) {
     if constexpr (kPacked) {
       hwy::Prefetch(next);
       next += kTileRows;
-    } else {
+    } else if constexpr (!kInPlace) {
       __builtin_prefetch(next, 0, 2);  // into L2: the present panel fills L1
       next += kLineFloats;
     }
     a += depthStride;
-    b += kTileColumns;
+    b += kInPlace ? t.bStep : kTileColumns;
   }
   HWY_UNROLL(8) for (int r = 0; r < kRows; ++r) {
     HWY_UNROLL(3) for (int v = 0; v < kVecs; ++v) {
@@ -127,15 +146,15 @@ HWY_NOINLINE void computeTile(const Tile& t) {
 using TileFn = void (*)(const Tile&);
 
 /// The kernel of a tile of `rows` x `vecs`, found by recursion over the template's range.
-template <bool kPacked, int kRows = kTileRows, int kVecs = kTileVecs>
+template <Operands kOperands, int kRows = kTileRows, int kVecs = kTileVecs>
 TileFn tileFn(int rows, int vecs) {
   if constexpr (kVecs > 1) {
-    if (vecs < kVecs) return tileFn<kPacked, kRows, kVecs - 1>(rows, vecs);
+    if (vecs < kVecs) return tileFn<kOperands, kRows, kVecs - 1>(rows, vecs);
   }
   if constexpr (kRows > 1) {
-    if (rows < kRows) return tileFn<kPacked, kRows - 1, kVecs>(rows, vecs);
+    if (rows < kRows) return tileFn<kOperands, kRows - 1, kVecs>(rows, vecs);
   }
-  return &computeTile<kRows, kVecs, kPacked>;
+  return &computeTile<kRows, kVecs, kOperands>;
 }
 
 /// Copies a run of `count` floats; with slack, whole vectors (the surplus is overwritten by what follows).
@@ -241,6 +260,9 @@ Tile tileOf(const Block& block, const Slice& slice, int64_t row, int64_t column)
   tile.aRowStride = left.rowStride;
   tile.aDepthStride = left.depthStride;
   tile.b = slice.panels + (column - block.columnBegin) / kTileColumns * slice.panelStride;
+  tile.bOffsets = nullptr;
+  tile.bStep = kTileColumns;
+  tile.bSlack = true;
   tile.depth = slice.depthEnd - slice.depthBegin;
   tile.nextB = nextShare(block, slice, row, column, tile.b);
   tile.c = problem.c + row * problem.cRowStride + column;
@@ -341,15 +363,60 @@ void computeSlice(const Block& block, const Slice& slice) {
         const Tile tile = tileOf(block, slice, row, column);
         const int rows = static_cast<int>(std::min<int64_t>(rowEnd - row, kTileRows));
         const int vecs = (tile.columns + kLanes - 1) / kLanes;
-        (packed ? tileFn<true>(rows, vecs) : tileFn<false>(rows, vecs))(tile);
+        (packed ? tileFn<Operands::Packed>(rows, vecs) : tileFn<Operands::Left>(rows, vecs))(tile);
       }
     }
+  }
+}
+
+/// Packing costs more than it saves where a panel serves few rows. Columns of a run lie side by side in memory.
+bool readsInPlace(const Block& block) {
+  const Right& right = block.problem->right;
+  if (block.rowEnd - block.rowBegin > 2 * kTileRows || block.columnEnd - block.columnBegin < kLanes) return false;
+  if (right.form == Right::Form::Strided) return right.columnStride == 1;
+  if (right.form != Right::Form::Gathered) return false;
+  return right.runLength >= 2 * kLanes || (block.columnBegin == 0 && block.columnEnd <= right.runLength);
+}
+
+/// Columns [column, end) of a run, for all rows of the block.
+void computeRun(const Block& block, const Slice& slice, int64_t column, int64_t end, const float* b) {
+  const Problem& problem = *block.problem;
+  const Right& right = problem.right;
+  const bool isGathered = right.form == Right::Form::Gathered;
+  for (int64_t row = block.rowBegin; row < block.rowEnd; row += kTileRows)
+    for (int64_t j = column; j < end; j += kTileColumns) {
+      Tile tile = tileOf(block, slice, row, j);
+      tile.columns = static_cast<int>(std::min<int64_t>(end - j, kTileColumns));
+      if (problem.left.packed) {
+        tile.aRowStride = 1;
+        tile.aDepthStride = kTileRows;
+      }
+      tile.b = b + (j - column);
+      tile.bOffsets = isGathered ? right.depthOffsets + slice.depthBegin : nullptr;
+      tile.bStep = right.depthStride;
+      tile.bSlack = isGathered && right.slack;
+      const int rows = static_cast<int>(std::min<int64_t>(block.rowEnd - row, kTileRows));
+      tileFn<Operands::InPlace>(rows, (tile.columns + kLanes - 1) / kLanes)(tile);
+    }
+}
+
+void computeInPlace(const Block& block, const Slice& slice) {
+  const Right& right = block.problem->right;
+  if (right.form == Right::Form::Strided)
+    return computeRun(block, slice, block.columnBegin, block.columnEnd,
+                      right.data + slice.depthBegin * right.depthStride + block.columnBegin);
+  for (int64_t column = block.columnBegin; column < block.columnEnd;) {
+    const int64_t inRun = column % right.runLength;
+    const int64_t end = std::min(column + right.runLength - inRun, block.columnEnd);
+    computeRun(block, slice, column, end, right.data + column / right.runLength * right.runStride + inRun);
+    column = end;
   }
 }
 
 void compute(const Block& block) {
   const Right& right = block.problem->right;
   const int64_t k = block.dims.k;
+  const bool inPlace = readsInPlace(block);
   const int64_t step = depthBlock(k);
   int64_t depth = 0;
   do {  // once for k = 0, which gives the bias
@@ -357,6 +424,8 @@ void compute(const Block& block) {
     if (right.form == Right::Form::Packed) {
       const float* panels = right.data + block.columnBegin * k + depth * kTileColumns;
       computeSlice(block, {depth, end, panels, k * kTileColumns});
+    } else if (inPlace) {
+      computeInPlace(block, {depth, end, nullptr, 0});
     } else {
       packPanels(right, depth, end, block.columnBegin, block.columnEnd, block.scratch);
       computeSlice(block, {depth, end, block.scratch, (end - depth) * kTileColumns});

@@ -34,8 +34,9 @@ Tensor reals(int64_t count, uint32_t seed) {
   return filled(count, [&] { return values(random); });
 }
 
-enum class RightForm { Packed, Rows, Transposed, Gathered };
-constexpr RightForm kRightForms[] = {RightForm::Packed, RightForm::Rows, RightForm::Transposed, RightForm::Gathered};
+enum class RightForm { Packed, Rows, Transposed, ShortRuns, LongRuns };
+constexpr RightForm kRightForms[] = {RightForm::Packed, RightForm::Rows, RightForm::Transposed, RightForm::ShortRuns,
+                                     RightForm::LongRuns};
 
 /// A[m,k] and B[k,n], both row-major, with everything that run() needs for each form.
 struct Trial {
@@ -76,24 +77,24 @@ struct Trial {
       for (int64_t p = 0; p < dims.k; ++p)
         for (int64_t j = 0; j < dims.n; ++j) at(other)[j * dims.k + p] = at(b)[p * dims.n + j];
       right = {.form = Right::Form::Strided, .data = at(other), .depthStride = 1, .columnStride = dims.k};
-    } else if (form == RightForm::Gathered) {
-      gather();
+    } else if (form != RightForm::Rows) {
+      gather(form == RightForm::ShortRuns ? 5 : 40);
     }
   }
 
-  /// Rows of B cut into runs of 5 columns, 7 floats apart.
-  void gather() {
-    const int64_t rowFloats = (dims.n + 4) / 5 * 7;
+  /// Rows of B cut into runs of `run` columns, with a gap of two floats.
+  void gather(int64_t run) {
+    const int64_t step = run + 2, rowFloats = (dims.n + run - 1) / run * step;
     other = filled(dims.k * rowFloats + kGatherSlack, [] { return std::numeric_limits<float>::quiet_NaN(); });
     for (int64_t p = 0; p < dims.k; ++p) {
       offsets.push_back(p * rowFloats);
-      for (int64_t j = 0; j < dims.n; ++j) at(other)[offsets.back() + j / 5 * 7 + j % 5] = at(b)[p * dims.n + j];
+      for (int64_t j = 0; j < dims.n; ++j) at(other)[offsets.back() + j / run * step + j % run] = at(b)[p * dims.n + j];
     }
     problem.right = {.form = Right::Form::Gathered,
                      .data = at(other),
                      .depthOffsets = offsets.data(),
-                     .runLength = 5,
-                     .runStride = 7,
+                     .runLength = run,
+                     .runStride = step,
                      .slack = dims.n % 2 == 0};
   }
 
@@ -265,7 +266,7 @@ TEST_P(Gemm, GivesFewColumnsTheSameBits) {
       const BiasForm form = m == 9 ? BiasForm{0, 1} : m == 33 ? BiasForm{n, 1} : BiasForm{1, 0};
       std::vector<float> results[2];
       for (const bool packed : {false, true}) {
-        Trial trial(dims, RightForm::Gathered, packed, false, a, b);
+        Trial trial(dims, RightForm::ShortRuns, packed, false, a, b);
         trial.problem.epilogue = {1.3f, 0.7f, at(bias), form.rowStride, form.columnStride, -8.0f, 5.0f};
         results[packed] = trial.run();
       }
