@@ -329,7 +329,8 @@ TEST(Program, BenchTimesAKernelThatAnotherPrecedes) {
   EXPECT_EQ(ran.code, 0) << ran.text;
   EXPECT_NE(ran.text.find(" opkit/scalar "), std::string::npos) << ran.text;
   EXPECT_EQ(ran.text.find("opkit/rows"), std::string::npos) << ran.text;
-  expectOneLine(run(pool + "opkit/row"), "MaxPool has no such kernel on cpu; it has opkit/rows, opkit/scalar");
+  expectOneLine(run(pool + "opkit/row"),
+                "MaxPool has no such kernel on cpu; it has opkit/rows, opkit/byte rows, opkit/scalar");
   expectOneLine(run("bench --backend cpu --op LpNormalization --kernel parts"),
                 "LpNormalization has no kernels: it is made of other operators");
   expectOneLine(run("bench --backend cpu --kernel opkit/scalar"), "name operators with --op");

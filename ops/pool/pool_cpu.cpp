@@ -1,13 +1,16 @@
 // Pooling on the CPU, f32, one or two spatial axes: the rows of a window are joined into one padded row by vectors,
-// then its columns into the outputs (pool_rows.h). Global pooling folds each plane.
+// then its columns into the outputs (pool_rows.h); of narrow planes without storing the row. Global pooling folds each
+// plane.
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
 #include "engine/backend/cpu/double_ops.h"
+#include "engine/backend/cpu/parallel.h"
 #include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "ops/pool/pool.h"
+#include "ops/pool/pool_bytes_cpu.h"
 #include "ops/pool/pool_means.h"
 #include "ops/pool/pool_norm_cpu.h"
 #include "ops/pool/pool_rows.h"
@@ -20,11 +23,13 @@ struct Max {
   static constexpr float kStart = -INFINITY;
   static constexpr auto& rows = maxRows;
   static constexpr auto& windows = maxWindows;
+  static constexpr auto& planes = maxPlanes;
 };
 struct Sum {
   static constexpr float kStart = 0;
   static constexpr auto& rows = sumRows;
   static constexpr auto& windows = sumWindows;
+  static constexpr auto& planes = meanPlanes;
 };
 
 template <class Join>
@@ -42,6 +47,8 @@ class PoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     walk_ = {padWindowRank(axes_, 3)};
     columnTaps_.clear();
     for (int64_t o = 0; o < axes_[1].output; ++o) columnTaps_.push_back(static_cast<float>(tapsOf(axes_[1], o)));
+    isNarrow_ = std::max(axes_[1].input, axes_[1].output) <= mostNarrow() && axes_[1].output > 0;
+    if (isNarrow_) planNarrow();
     return Status::ok();
   }
 
@@ -50,6 +57,10 @@ class PoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     if (outputs[0]->desc.elements() == 0) return Status::ok();
     const int64_t inputFloats = axes_[0].input * axes_[1].input;
     const int64_t outputFloats = axes_[0].output * axes_[1].output;
+    if (isNarrow_) {
+      poolNarrow(floatsOf(*inputs[0]), floatsOf(*outputs[0]), inputFloats, outputFloats);
+      return Status::ok();
+    }
     const auto plane = [&](size_t index, size_t thread) {
       const auto i = static_cast<int64_t>(index);
       poolPlane(floatsOf(*inputs[0]) + i * inputFloats, floatsOf(*outputs[0]) + i * outputFloats,
@@ -63,6 +74,7 @@ class PoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
 
  private:
   static constexpr bool kMean = std::is_same_v<Join, Sum>;
+  static constexpr int64_t kNarrowGrain = 8192;  // input elements that are worth a thread
 
   Status plan(TensorList inputs) {
     OPKIT_ASSIGN(PoolPlan planned, planPool(params_, inputs[0]->desc.shape));
@@ -73,6 +85,33 @@ class PoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     valid_ = std::clamp<int64_t>(needed - wide.padBegin, 0, wide.input);
     rowFloats_ = cpu::scratchPart(std::max(needed, wide.padBegin) + kRowSlack);
     return Status::ok();
+  }
+
+  void planNarrow() {
+    const WindowAxis &high = axes_[0], &wide = axes_[1];
+    narrow_ = {
+        .width = wide.input, .height = high.input, .rowStep = high.dilation * wide.input, .columnTaps = wide.kernel};
+    for (int64_t o = 0; o < high.output; ++o) {
+      const TapRange taps = high.tapsInside(o);
+      narrow_.rows.push_back({taps.count() > 0 ? high.position(o, taps.begin) : 0, taps.count()});
+      if constexpr (kMean)
+        for (const float columnTaps : columnTaps_)
+          narrow_.divisors.push_back(std::max(static_cast<float>(tapsOf(high, o)) * columnTaps, 1.0f));
+    }
+    for (int64_t k = 0; k < wide.kernel; ++k)
+      for (int64_t o = 0; o < wide.output; ++o) {
+        const int64_t column = wide.position(o, k);
+        const bool isInside = column >= 0 && column < wide.input;
+        narrow_.columns.push_back(static_cast<int32_t>(isInside ? column : wide.input));
+      }
+  }
+
+  void poolNarrow(const float* x, float* y, int64_t inputFloats, int64_t outputFloats) const {
+    const int64_t grain = std::max<int64_t>(kNarrowGrain / std::max<int64_t>(inputFloats, 1), 1);
+    cpu::parallelRanges(pool_, planes_, grain, [&](int64_t begin, int64_t end) {
+      Join::planes(narrow_, end - begin, x + begin * inputFloats, y + begin * outputFloats);
+      if constexpr (kMean) repairMeans(walk_, begin, end, params_.count_include_pad, x, y);
+    });
   }
 
   /// The taps that count for the divisor of the mean, along one axis.
@@ -103,6 +142,8 @@ class PoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   int64_t valid_ = 0;              // input columns that some window reads
   int64_t rowFloats_ = 0;          // of one joined row: the scratch memory of a thread
   std::vector<float> columnTaps_;  // divisor of the mean, per output column
+  bool isNarrow_ = false;
+  NarrowPlanes narrow_;
 };
 
 template <bool kMean>
@@ -141,6 +182,7 @@ Status supports(const CreateArgs& args) {
 void addCpu(OpRegistry& registry) {
   constexpr DTypeSet kTypes{DType::Float32};
   registry.addCreator("cpu", "MaxPool", cpu::creatorOf<PoolCpu<Max>>(supports, kTypes, "rows"));
+  registry.addCreator("cpu", "MaxPool", byteMaxPool());
   registry.addCreator("cpu", "MaxPool", scalarMaxPool());
   registry.addCreator("cpu", "AveragePool", cpu::creatorOf<PoolCpu<Sum>>(supports, kTypes, "rows"));
   registry.addCreator("cpu", "AveragePool", scalarAveragePool());

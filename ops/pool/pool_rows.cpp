@@ -76,6 +76,79 @@ void joinSumRows(const float* x, int64_t distance, int64_t taps, float* y, int64
 void joinMaxWindows(const float* x, const RowWindows& w, float* y) { joinWindows<Max>(x, w, y); }
 void joinSumWindows(const float* x, const RowWindows& w, float* y) { joinWindows<Sum>(x, w, y); }
 
+#if HWY_TARGET == HWY_SCALAR  // vectors have one element
+int64_t mostNarrowWidth() { return 0; }
+void joinMaxPlanes(const NarrowPlanes&, int64_t, const float*, float*) {}
+void joinMeanPlanes(const NarrowPlanes&, int64_t, const float*, float*) {}
+#else
+int64_t mostNarrowWidth() { return 2 * kLanes - 1; }  // the last lane of two vectors holds the padding
+
+/// Up to kVecs vectors of outputs of a row.
+template <class Join, int kVecs>
+class NarrowRow {
+ public:
+  explicit NarrowRow(const NarrowPlanes& narrow)
+      : narrow_(narrow), outputs_(static_cast<int64_t>(narrow.columns.size()) / narrow.columnTaps) {}
+
+  int64_t outputs() const { return outputs_; }
+
+  HWY_INLINE void pool(const float* x, const float* divisors, int64_t rowTaps, float* y) const {
+    const Join join;
+    V row[kVecs];
+    for (int v = 0; v < kVecs; ++v) row[v] = vectors::set(Join::kStart);
+    for (int64_t k = 0; k < rowTaps; ++k, x += narrow_.rowStep)
+      for (int v = 0; v < kVecs; ++v)
+        row[v] = join(row[v], vectors::loadPart(x + v * kLanes, partOf(narrow_.width, v), Join::kStart));
+    for (int64_t first = 0; first < outputs_; first += kLanes) {
+      const int64_t count = std::min(outputs_ - first, kLanes);
+      const int32_t* columns = narrow_.columns.data() + first;
+      V result = columnsOf(row, columns, count);
+      for (int64_t k = 1; k < narrow_.columnTaps; ++k)
+        result = join(result, columnsOf(row, columns + k * outputs_, count));
+      if (divisors) result = hn::Div(result, vectors::loadPart(divisors + first, count, 1.0f));
+      vectors::storePart(result, y + first, count);
+    }
+  }
+
+ private:
+  static int64_t partOf(int64_t width, int v) { return std::clamp<int64_t>(width - v * kLanes, 0, kLanes); }
+
+  /// Lane i is column columns[i] of the row.
+  static HWY_INLINE V columnsOf(const V (&row)[kVecs], const int32_t* columns, int64_t count) {
+    const hn::RebindToSigned<vectors::FloatTag> d;
+    const auto all = hn::BitCast(d, vectors::loadPart(reinterpret_cast<const float*>(columns), count));
+    const auto lanes = hn::IndicesFromVec(vectors::FloatTag(), hn::And(all, hn::Set(d, kLanes - 1)));
+    const V low = hn::TableLookupLanes(row[0], lanes);
+    if constexpr (kVecs == 1) return low;
+    const auto isHigh = hn::RebindMask(vectors::FloatTag(), hn::Gt(all, hn::Set(d, kLanes - 1)));
+    return vectors::choose(isHigh, hn::TableLookupLanes(row[kVecs - 1], lanes), low);
+  }
+
+  const NarrowPlanes& narrow_;
+  const int64_t outputs_;
+};
+
+template <class Join, int kVecs>
+void joinNarrow(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y) {
+  const NarrowRow<Join, kVecs> row(narrow);
+  for (int64_t i = 0; i < planes; ++i, x += narrow.height * narrow.width) {
+    const float* divisors = narrow.divisors.empty() ? nullptr : narrow.divisors.data();
+    for (const NarrowPlanes::Taps& taps : narrow.rows) {
+      row.pool(x + taps.first * narrow.width, divisors, taps.count, y);
+      y += row.outputs();
+      if (divisors) divisors += row.outputs();
+    }
+  }
+}
+
+void joinMaxPlanes(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y) {
+  narrow.width < kLanes ? joinNarrow<Max, 1>(narrow, planes, x, y) : joinNarrow<Max, 2>(narrow, planes, x, y);
+}
+void joinMeanPlanes(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y) {
+  narrow.width < kLanes ? joinNarrow<Sum, 1>(narrow, planes, x, y) : joinNarrow<Sum, 2>(narrow, planes, x, y);
+}
+#endif
+
 }  // namespace HWY_NAMESPACE
 }  // namespace opkit::ops::pool
 HWY_AFTER_NAMESPACE();
@@ -87,6 +160,9 @@ HWY_EXPORT(joinMaxRows);
 HWY_EXPORT(joinSumRows);
 HWY_EXPORT(joinMaxWindows);
 HWY_EXPORT(joinSumWindows);
+HWY_EXPORT(mostNarrowWidth);
+HWY_EXPORT(joinMaxPlanes);
+HWY_EXPORT(joinMeanPlanes);
 
 void maxRows(const float* x, int64_t distance, int64_t taps, float* y, int64_t count) {
   HWY_DYNAMIC_DISPATCH(joinMaxRows)(x, distance, taps, y, count);
@@ -99,6 +175,13 @@ void maxWindows(const float* x, const RowWindows& windows, float* y) {
 }
 void sumWindows(const float* x, const RowWindows& windows, float* y) {
   HWY_DYNAMIC_DISPATCH(joinSumWindows)(x, windows, y);
+}
+int64_t mostNarrow() { return HWY_DYNAMIC_DISPATCH(mostNarrowWidth)(); }
+void maxPlanes(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y) {
+  HWY_DYNAMIC_DISPATCH(joinMaxPlanes)(narrow, planes, x, y);
+}
+void meanPlanes(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y) {
+  HWY_DYNAMIC_DISPATCH(joinMeanPlanes)(narrow, planes, x, y);
 }
 
 }  // namespace opkit::ops::pool

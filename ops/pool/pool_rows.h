@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace opkit::ops::pool {
 
@@ -22,5 +23,24 @@ inline constexpr int64_t kRowSlack = 64;
 /// y[i] is the largest (the sum) of x[i * stride + k * dilation] over k in [0, taps). A NaN wins.
 void maxWindows(const float* x, const RowWindows& windows, float* y);
 void sumWindows(const float* x, const RowWindows& windows, float* y);
+
+/// Planes whose rows and rows of outputs are shorter than two vectors: all between load and store stays in registers.
+struct NarrowPlanes {
+  /// The input rows of a row of outputs.
+  struct Taps {
+    int64_t first, count;
+  };
+  int64_t width = 0, height = 0;  // of the inputs
+  int64_t rowStep = 0;            // input elements between neighbouring taps
+  int64_t columnTaps = 0;
+  std::vector<Taps> rows;        // per row of outputs
+  std::vector<int32_t> columns;  // [tap, outputs of a row]: the input column; `width` for padding
+  std::vector<float> divisors;   // [row, outputs of a row]: for means
+};
+/// Widths of inputs and outputs that are narrow; 0 if none is.
+int64_t mostNarrow();
+/// `planes` planes that follow each other. A NaN wins.
+void maxPlanes(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y);
+void meanPlanes(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y);
 
 }  // namespace opkit::ops::pool
