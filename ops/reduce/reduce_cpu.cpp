@@ -1,11 +1,14 @@
 // Reductions on the CPU, f32: runs of neighbours are folded by vectors when the innermost axis is reduced; else
-// rows are folded into a block of output columns. Orders depend on shapes alone, never on threads. Rows are folded in
-// float, and a column that overflows, or whose squares vanish, again in double.
+// rows are folded into a block of output columns, and so are short runs that lie side by side. Orders depend on shapes
+// alone, never on threads. Rows are folded in float, and a column that overflows, or whose squares vanish, again in
+// double.
 #include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
+#include "engine/backend/cpu/parallel.h"
 #include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
+#include "engine/base/divide.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_scalar_cpu.h"
 #include "ops/reduce/reduce_views.h"
@@ -15,6 +18,8 @@ namespace {
 
 constexpr int64_t kColumns = 256;          // of one block
 constexpr int64_t kCallElements = 16;      // that a run costs beside its elements
+constexpr int64_t kShortRun = 8;           // elements that one by one cost no more than a call
+constexpr int64_t kMostTogether = 64;      // of a run that is folded after many others into it
 constexpr float kLeastSquares = 0x1p-80f;  // terms of a smaller sum are, or are near, denormals
 
 /// The folds of one kind: runs into one value, rows into rows.
@@ -64,6 +69,22 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     const int64_t kept = outputs[0]->desc.elements();
     const size_t keptRank = view_->kept.size.size();
     if (kept == 0) return Status::ok();
+    if (count_ == 1) {  // every element by itself
+      cpu::parallelRanges(pool_, kept, cpu::kGrainElements, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; i += kColumns) foldRows(x + i, y + i, std::min(kColumns, end - i));
+      });
+      return Status::ok();
+    }
+    if (alongRuns && joinsRuns()) {
+      const int64_t neighbours = view_->kept.size.back(), together = kColumns / runLength();
+      const int64_t blocks = ceilDiv(neighbours, together);
+      cpu::parallelRows(pool_, kept / neighbours * blocks, count_ * together, [&](int64_t index) {
+        const int64_t outer = index / blocks, first = index % blocks * together;
+        joinRuns(x + offsetOf(view_->kept, keptRank - 1, outer) + first * runLength(), y + outer * neighbours + first,
+                 std::min(together, neighbours - first));
+      });
+      return Status::ok();
+    }
     if (alongRuns) {
       cpu::parallelRows(pool_, kept, count_ + kCallElements,
                         [&](int64_t i) { y[i] = finished(foldRuns(x + offsetOf(view_->kept, keptRank, i))); });
@@ -91,6 +112,29 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     }
     return value;
   }
+  int64_t runLength() const { return view_->reduced.size.back(); }
+  /// Whether runs of neighbouring outputs lie side by side, and are too short for a call each.
+  bool joinsRuns() const {
+    if (rank() == 0 || count_ == 0 || view_->kept.size.empty()) return false;
+    const int64_t length = runLength(), runs = count_ / length;
+    return view_->kept.strides[0].back() == length && (length <= kShortRun || (runs >= 4 && length <= kMostTogether));
+  }
+  /// `outputs` neighbours: the runs of each are folded into one, element by element, and that one last.
+  void joinRuns(const float* x, float* y, int64_t outputs) const {
+    const int64_t length = runLength();
+    float sums[kColumns];
+    std::fill_n(sums, outputs * length, fold_.start);
+    for (int64_t run = 0; run < count_ / length; ++run)
+      fold_.row(x + offsetOf(view_->reduced, rank() - 1, run), sums, outputs * length);
+    for (int64_t i = 0; i < outputs; ++i) {
+      double value = sums[i * length];
+      for (int64_t k = 1; k < length; ++k)
+        value = fold_.start == 0 ? value + sums[i * length + k] : joined(value, sums[i * length + k]);
+      y[i] = finished(isLost(value) ? foldRuns(x + i * length) : value);
+    }
+  }
+  /// A sum that overflowed, or squares that vanished.
+  bool isLost(double sum) const { return fold_.start == 0 && (!std::isfinite(sum) || (root_ && sum < kLeastSquares)); }
   /// The larger or the smaller; a NaN wins.
   double joined(double a, double b) const {
     if (a != a || b != b) return a + b;
@@ -102,8 +146,7 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     std::fill_n(sums, columns, fold_.start);
     for (int64_t row = 0; row < count_; ++row) fold_.row(x + offsetOf(view_->reduced, rank(), row), sums, columns);
     for (int64_t i = 0; i < columns; ++i) {
-      const bool isLost = fold_.start == 0 && (!std::isfinite(sums[i]) || (root_ && sums[i] < kLeastSquares));
-      y[i] = finished(isLost ? foldColumn(x + i) : sums[i]);
+      y[i] = finished(isLost(sums[i]) ? foldColumn(x + i) : sums[i]);
     }
   }
   double foldColumn(const float* x) const {
