@@ -1,9 +1,9 @@
 // Execution: one operator instance on one backend.
 //
 // onResize plans: shapes and memory are known, so choose tiles, create pipelines, record commands, upload constants.
-// onExecute only runs; it allocates nothing and creates no pipeline. The same Execution is resized many times; at each
-// shape it must give the bits of a fresh Execution. scratchBytes requests memory for onExecute, which is planned with
-// the tensors. Pack constants through Backend::constants(), so that Executions of other plans and sessions share them.
+// onExecute only runs; it allocates nothing and creates no pipeline; on the host its inputs may have moved. The same
+// Execution is resized many times; at each shape it must give the bits of a fresh one. scratchBytes requests memory
+// for onExecute, planned with the tensors. Pack constants through Backend::constants(): plans and sessions share them.
 #pragma once
 
 #include <span>

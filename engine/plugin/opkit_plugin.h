@@ -140,7 +140,7 @@ typedef struct opkit_kernel {
   opkit_code (*supports)(opkit_call* call, void* user);
   /* Optional: makes the state of one node. */
   opkit_code (*create)(opkit_call* call, void* user, void** state);
-  /* Optional: shapes are known and memory is in place. */
+  /* Optional: shapes are known and memory is in place; in `execute` inputs may have moved. */
   opkit_code (*resize)(opkit_call* call, void* user, void* state);
   /* Computes the outputs. Allocates nothing. */
   opkit_code (*execute)(opkit_call* call, void* user, void* state);

@@ -41,6 +41,8 @@ harness bench 2 10 'bench --backend cpu,vulkan --samples 5'
 harness roof 2 10 'bench --roof --floor 0.05 --threads 1'
 harness roof-large 2 10 'bench --roof --size large --threads 1'
 harness access 2 10 'shaders --access --goals'
+# Drawn shapes of single nodes beside ONNX Runtime, others every day; needs node, npm and, once, the network.
+part hunt 11 'reports/peers/hunt.sh --seed $day --budget 540 --bin $bin --record $out/hunt.tsv'
 
 # Faults that must be found, processes that are killed.
 part planted 10 'OPKIT_PLANTED=all build/release/harness/planted_test'
