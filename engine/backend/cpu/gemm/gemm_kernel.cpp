@@ -383,8 +383,8 @@ void computeRun(const Block& block, const Slice& slice, int64_t column, int64_t 
   const Problem& problem = *block.problem;
   const Right& right = problem.right;
   const bool isGathered = right.form == Right::Form::Gathered;
-  for (int64_t row = block.rowBegin; row < block.rowEnd; row += kTileRows)
-    for (int64_t j = column; j < end; j += kTileColumns) {
+  for (int64_t j = column; j < end; j += kTileColumns)
+    for (int64_t row = block.rowBegin; row < block.rowEnd; row += kTileRows) {
       Tile tile = tileOf(block, slice, row, j);
       tile.columns = static_cast<int>(std::min<int64_t>(end - j, kTileColumns));
       if (problem.left.packed) {
