@@ -11,7 +11,7 @@
 
 namespace opkit {
 
-/// What a known value depends on: a later one comes with more values.
+/// The source of a known value. A value with two sources has the later one.
 enum class Origin : uint8_t {
   Constants,
   Shapes,  // of inputs

@@ -1,4 +1,4 @@
-// What a resize computes, and what the kernels of the session's backend compute.
+// Nodes that are computed at a resize, and nodes that are left to the kernels of the session's backend.
 #include "engine/graph/folding.h"
 
 #include <gtest/gtest.h>

@@ -228,7 +228,8 @@ Status Pipeline::placeConstant(Slot& slot) {
   // On the host, guard pages do this.
   const size_t guard = backend.sharesHostMemory() ? 0 : config_.guardBytes;
   const auto upload = [&]() -> Result<Tensor> {
-    OPKIT_ASSIGN(const Tensor source, sameForm&& backend.sharesHostMemory() ? stored : readable(host));
+    const bool movesBytes = backend.sharesHostMemory() && sameForm;
+    OPKIT_ASSIGN(const Tensor source, movesBytes ? stored : readable(host));
     return uploadGuarded(backend, source, slot.device, guard);
   };
   if (!graph_.constant[t]) {

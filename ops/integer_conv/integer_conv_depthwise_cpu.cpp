@@ -14,10 +14,11 @@ namespace {
 
 class DepthwiseCpu final : public IntegerConvCpu {
  public:
-  /// Packs constant weights for blocks. OutOfMemory when refused.
+  /// Packs constant weights if there may be blocks: one output per channel. OutOfMemory when refused.
   static Result<std::unique_ptr<Execution>> create(const CreateArgs& args, Backend& backend) {
     auto execution = std::make_unique<DepthwiseCpu>(args, backend);
-    if (const Tensor* weights = args.constant(static_cast<size_t>(execution->roles_.a)))
+    const Tensor* weights = args.constant(static_cast<size_t>(execution->roles_.a));
+    if (weights && weights->desc.shape[0] == execution->params_.group)
       OPKIT_TRY(execution->packWeights(*weights, backend));
     return std::unique_ptr<Execution>(std::move(execution));
   }

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLongRun = 128, kLongRunOfOwn = 40;
 constexpr int64_t kFewRuns = 6;  // are done before a tile is written
 
-/// What is written at once: 16 bytes, of which the last may reach beyond what was asked for.
+/// Tiles are written in pieces of 16 bytes. The last piece may reach into the slack.
 using Piece = std::array<uint64_t, 2>;
 constexpr int64_t kPieceBytes = sizeof(Piece);
 static_assert(TiledOperand::kSlackBytes >= kPieceBytes);

@@ -121,7 +121,7 @@ TEST(LongRuns, NothingIsNoRun) {
   }
 }
 
-/// What the tiles are for: hundreds of elements per call, whatever stands behind short inner loops.
+/// Each call gets hundreds of elements, also where the inner loops are short.
 TEST(LongRuns, AreLong) {
   for (const int64_t inner : {2, 3, 4, 5, 7, 16, 17, 33, 39})
     for (const auto& [shape, other] :

@@ -36,7 +36,7 @@ class LeanModel {
 
  private:
   class Walk;
-  /// What takes the place of `sizeBytes` bytes at `offset` of the model.
+  /// `text` replaces `sizeBytes` bytes at `offset` of the model.
   struct Edit {
     size_t offset;
     size_t sizeBytes;

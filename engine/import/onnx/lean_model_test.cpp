@@ -88,7 +88,7 @@ void putBack(Message& message, const std::function<std::string(uint64_t)>& value
   }
 }
 
-/// What the walk and protobuf make of the bytes together; nothing if they refuse them.
+/// The model that the walk and protobuf read together, with its values put back; nothing if they refuse the bytes.
 std::optional<std::string> leanly(const std::string& bytes) {
   const LeanModel lean(spanOf(bytes));
   onnx::ModelProto model;
@@ -100,7 +100,7 @@ std::optional<std::string> leanly(const std::string& bytes) {
   return model.SerializeAsString();
 }
 
-/// What protobuf makes of them alone; putBack writes the defaults of functions anew in both.
+/// The model that protobuf reads alone. putBack writes the defaults of functions anew in both.
 std::optional<std::string> plainly(const std::string& bytes) {
   onnx::ModelProto model;
   google::protobuf::io::CodedInputStream stream(spanOf(bytes).data(), static_cast<int>(bytes.size()));

@@ -7,7 +7,7 @@ namespace opkit {
 
 enum class WireMessage { Model, Graph, Function, Node, Attribute, SparseTensor, Tensor, Other };
 
-/// What the field `number` of a message holds, if it is a message that holds graphs or tensors.
+/// The message in field `number` of a message; Other if it holds neither graphs nor tensors.
 inline WireMessage messageIn(WireMessage around, uint64_t number) {
   using enum WireMessage;
   switch (around) {
