@@ -4,6 +4,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "engine/base/checked_file.h"
+
 namespace opkit::fuzz {
 namespace {
 
@@ -65,12 +67,14 @@ Result<std::vector<OperatorFact>> readOperatorFacts(const std::string& path) {
   std::ifstream file(path);
   if (!file) return Status::invalidArgument("{}: cannot be read", path);
   std::vector<OperatorFact> facts;
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with('#')) continue;
-    OPKIT_ASSIGN(OperatorFact fact, operatorFrom(line));
+  LineReader lines(file, path);
+  while (lines.next()) {
+    if (lines.line().starts_with('#')) continue;
+    OPKIT_ASSIGN(OperatorFact fact, operatorFrom(lines.line()));
     if (!facts.empty() && facts.back().ruleName() == fact.ruleName()) facts.back().until = fact.since - 1;
     facts.push_back(std::move(fact));
   }
+  OPKIT_TRY(lines.status());
   return facts;
 }
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <sstream>
 
+#include "engine/base/checked_file.h"
+
 namespace opkit::reports {
 namespace {
 
@@ -56,13 +58,13 @@ Result<NightParts> readNightParts(const std::string& path, const std::string& to
   const auto day = dayOf(today);
   if (!day) return Status::invalidArgument("expected a date as 2026-01-31, got '{}'", today);
   NightParts parts;
-  std::string line;
-  std::getline(file, line);  // names of the columns
-  for (size_t number = 2; std::getline(file, line); ++number) {
-    auto part = partOf(line, *day);
-    if (!part) return part.error().withContext(fmt::format("{}:{}", path, number));
+  LineReader lines(file, path);
+  for (lines.next(); lines.next();) {  // the first line names the columns
+    auto part = partOf(lines.line(), *day);
+    if (!part) return part.error().withContext(lines.where());
     parts.rows.push_back(*std::move(part));
   }
+  OPKIT_TRY(lines.status());
   if (parts.rows.empty()) return Status::invalidArgument("{}: expected parts of the full night, found none", path);
   std::ranges::stable_sort(parts.rows, {}, &NightPart::date);
   return parts;

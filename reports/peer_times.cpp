@@ -5,6 +5,8 @@
 #include <fstream>
 #include <map>
 
+#include "engine/base/checked_file.h"
+
 namespace opkit::reports {
 namespace {
 
@@ -62,17 +64,19 @@ Result<PeerTimes> readPeerTimes(const std::string& path) {
     return Status::invalidArgument("{}: cannot be read; expected a record of reports/peers/onnxruntime.sh", path);
   PeerTimes times;
   bool hasHeader = false;
-  std::string line;
-  for (size_t number = 1; std::getline(file, line); ++number) {
+  LineReader lines(file, path);
+  while (lines.next()) {
+    const std::string& line = lines.line();
     if (line.starts_with("# ")) {
       times.about.push_back(line.substr(2));
       continue;
     }
     if (!std::exchange(hasHeader, true)) continue;
     auto row = rowOf(line);
-    if (!row) return row.error().withContext(fmt::format("{}:{}", path, number));
+    if (!row) return row.error().withContext(lines.where());
     times.rows.push_back(*std::move(row));
   }
+  OPKIT_TRY(lines.status());
   if (times.summary().empty()) return Status::invalidArgument("{}: expected times of networks, found none", path);
   return times;
 }

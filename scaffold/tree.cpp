@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <stdexcept>
 
+#include "engine/base/checked_file.h"
 #include "engine/base/interrupt.h"
 #include "engine/model/model.h"
 #include "scaffold/plan.h"
@@ -13,11 +13,12 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kStaged = ".op-scaffold-new";
 
-std::optional<std::string> readText(const fs::path& path) {
+std::optional<std::string> textOf(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  auto text = readText(path.string());
+  if (!text) throw std::runtime_error(text.error().message());  // a file that is there is never taken for an absent one
+  return *std::move(text);
 }
 
 Status writeText(const fs::path& path, const std::string& text) {
@@ -120,7 +121,7 @@ bool Tree::exists(const std::string& path) const {
   return fs::exists(absolute(path), error);
 }
 
-std::optional<std::string> Tree::read(const std::string& path) const { return readText(absolute(path)); }
+std::optional<std::string> Tree::read(const std::string& path) const { return textOf(absolute(path)); }
 
 std::vector<std::string> Tree::list(const std::string& folder) const {
   std::vector<std::string> names;

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/base/read_whole.h"
+
 namespace opkit {
 namespace {
 
@@ -28,6 +30,21 @@ std::span<const uint8_t> bytesOf(std::string_view text) {
 }
 
 }  // namespace
+
+Result<std::string> readText(const std::string& path) { return readWhole<std::string>(path); }
+
+bool LineReader::next() {
+  errno = 0;
+  if (!std::getline(stream_, line_)) return false;
+  ++number_;
+  return true;
+}
+
+Status LineReader::status() const {
+  if (!stream_.bad()) return Status::ok();
+  return Status::invalidArgument("{}: line {} cannot be read: {}", name_, number_ + 1,
+                                 std::strerror(errno == 0 ? ENOMEM : errno));
+}
 
 Descriptor::~Descriptor() {
   if (value_ >= 0) ::close(value_);

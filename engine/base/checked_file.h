@@ -1,7 +1,9 @@
-// Checked files: every write and close is checked; a failure is an error with the system's cause.
+// Checked files: every read, write and close is checked; a failure is an error with the system's cause. A loop over
+// std::getline takes a read error for the end of the file: LineReader does not.
 #pragma once
 
 #include <cstdint>
+#include <istream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +34,33 @@ class Descriptor {
 /// Opens a file for reading. InvalidArgument names a path that cannot be read or is no regular file: a pipe or a device
 /// may never end, or never begin.
 Result<Descriptor> openToRead(const std::string& path);
+
+/// The whole of a regular file; errors name the path and the cause.
+Result<std::string> readText(const std::string& path);
+
+/// The lines of a stream, one after another:
+///   LineReader lines(file, path);
+///   while (lines.next()) use(lines.line());
+///   OPKIT_TRY(lines.status());
+class LineReader {
+ public:
+  /// `name` names the stream in errors.
+  LineReader(std::istream& stream, std::string name) : stream_(stream), name_(std::move(name)) {}
+
+  /// Reads the next line; false behind the last one, or if it cannot be read.
+  bool next();
+  const std::string& line() const { return line_; }
+  /// "NAME:NUMBER", from 1 on.
+  std::string where() const { return fmt::format("{}:{}", name_, number_); }
+  /// InvalidArgument if a read failed, or memory for a line was refused: what follows was not read.
+  Status status() const;
+
+ private:
+  std::istream& stream_;
+  std::string name_;
+  std::string line_;
+  size_t number_ = 0;
+};
 
 /// Writes everything; false on failure, with errno set. `written`, if given, counts the bytes written.
 bool writeAll(int descriptor, std::span<const uint8_t> bytes, size_t* written = nullptr);

@@ -4,10 +4,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <new>
+#include <streambuf>
 
 namespace opkit {
 namespace {
@@ -21,6 +25,45 @@ std::string fresh(const std::string& name) {
 std::string textOf(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Gives a text, and then fails as a disk or the memory does.
+class FailingBuffer final : public std::streambuf {
+ public:
+  FailingBuffer(std::string text, std::function<void()> fail) : text_(std::move(text)), fail_(std::move(fail)) {
+    setg(text_.data(), text_.data(), text_.data() + text_.size());
+  }
+
+ private:
+  int_type underflow() override {
+    fail_();
+    return traits_type::eof();
+  }
+  std::string text_;
+  std::function<void()> fail_;
+};
+
+TEST(LineReader, TellsAFailedReadFromTheEnd) {
+  const auto read = [](const std::string& text, const std::function<void()>& fail) {
+    FailingBuffer buffer(text, fail);
+    std::istream stream(&buffer);
+    LineReader lines(stream, "f");
+    size_t count = 0;
+    for (; lines.next(); ++count) EXPECT_EQ(lines.where(), fmt::format("f:{}", count + 1));
+    return std::pair(count, lines.status().message());
+  };
+  EXPECT_EQ(read("a\n\nb", [] {}), std::pair(size_t{3}, std::string()));
+  EXPECT_EQ(read("a\nb\nhalf", [] { errno = EIO, throw std::ios_base::failure("read"); }),
+            std::pair(size_t{2}, std::string("f: line 3 cannot be read: Input/output error")));
+  EXPECT_EQ(read("a\nlong", [] { throw std::bad_alloc(); }),
+            std::pair(size_t{1}, std::string("f: line 2 cannot be read: Cannot allocate memory")));
+}
+
+TEST(ReadText, SaysWhatFailed) {
+  // Address 0 of a process cannot be read.
+  EXPECT_EQ(readText("/proc/self/mem").error().message(), "cannot read '/proc/self/mem': Input/output error");
+  EXPECT_EQ(readText("/no/such").error().message(), "cannot read '/no/such': No such file or directory");
+  EXPECT_FALSE(readText("/proc/self/status")->empty());
 }
 
 TEST(LineFile, AppendsLines) {

@@ -11,6 +11,7 @@
 
 #include "engine/base/checked_file.h"
 #include "engine/base/interrupt.h"
+#include "engine/base/read_whole.h"
 #include "engine/model/model.h"
 
 namespace opkit {
@@ -20,23 +21,7 @@ std::string systemMessage() { return std::strerror(errno); }
 
 }  // namespace
 
-Result<std::vector<uint8_t>> readFile(const std::string& path) {
-  OPKIT_ASSIGN(const Descriptor file, openToRead(path));
-  struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0) return Status::invalidArgument("cannot read '{}': {}", path, systemMessage());
-  std::vector<uint8_t> bytes(static_cast<size_t>(std::max<off_t>(facts.st_size, 0)) + 1);
-  size_t size = 0;
-  while (true) {  // files of /proc report size 0: read until the end whatever the reported size
-    if (size == bytes.size()) bytes.resize(std::max<size_t>(size + 1, size + (size_t{1} << 16)));
-    const ssize_t count = ::read(file.get(), bytes.data() + size, bytes.size() - size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Status::invalidArgument("cannot read '{}': {}", path, systemMessage());
-    if (count == 0) break;
-    size += static_cast<size_t>(count);
-  }
-  bytes.resize(size);
-  return bytes;
-}
+Result<std::vector<uint8_t>> readFile(const std::string& path) { return readWhole<std::vector<uint8_t>>(path); }
 
 Status writeFile(const std::string& path, std::span<const uint8_t> bytes) {
   return writeFile(path, std::vector{bytes});

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 #include <xxhash.h>
+#include <stdexcept>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string_view>
+
+#include "engine/base/checked_file.h"
 
 namespace opkit::harness {
 namespace {
@@ -25,11 +26,9 @@ bool isSource(const fs::path& path) {
 }
 
 uint64_t hashOf(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  const std::string_view bytes = text.view();
-  return XXH3_64bits(bytes.data(), bytes.size());
+  const auto bytes = readText(path.string());
+  if (!bytes) throw std::runtime_error(bytes.error().message());  // else a file that cannot be read has changed
+  return XXH3_64bits(bytes->data(), bytes->size());
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 #include <re2/re2.h>
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "engine/backend/vulkan/shader_build/variants.h"
+#include "engine/base/checked_file.h"
 
 namespace opkit::harness {
 
@@ -23,11 +23,9 @@ std::string ShaderWorkshop::pathOf(const std::string& name) const {
 }
 
 Result<std::string> ShaderWorkshop::fileText(const std::string& name) const {
-  std::ifstream file(pathOf(name), std::ios::binary);
-  if (!file) return Status::invalidArgument("{}: cannot be read; --source names the source tree", pathOf(name));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  auto text = readText(pathOf(name));
+  if (!text) return Status::invalidArgument("{}; --source names the source tree", text.error().message());
+  return text;
 }
 
 Result<std::set<std::string>> ShaderWorkshop::includedBy(const std::string& shader) const {

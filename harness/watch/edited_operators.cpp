@@ -1,11 +1,11 @@
 #include "harness/watch/edited_operators.h"
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
 
+#include "engine/base/checked_file.h"
 #include "engine/base/child_process.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "harness/check/traced_cases.h"
@@ -75,8 +75,9 @@ std::set<std::string> operatorsOnEngineShader(const std::string& shader, const O
 
 std::set<std::string> headersIn(const std::string& path) {
   std::set<std::string> headers;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
+  const auto text = readText(path);
+  std::istringstream lines(text ? *text : "");
+  for (std::string line; std::getline(lines, line);)
     if (line.starts_with("#include \""))
       if (const size_t end = line.find('"', 10); end != std::string::npos) headers.insert(line.substr(10, end - 10));
   return headers;

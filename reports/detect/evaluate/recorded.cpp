@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "engine/base/checked_file.h"
 #include "reports/recorded_noise.h"
 #include "reports/results/reader.h"
 
@@ -61,14 +62,15 @@ Status readCsv(const std::string& path, std::vector<Recorded>& recorded) {
 }  // namespace
 
 Status readRecordedCsv(std::istream& stream, const std::string& name, std::vector<Recorded>& recorded) {
-  std::string line;
-  for (size_t number = 1; std::getline(stream, line); ++number) {
+  LineReader lines(stream, name);
+  while (lines.next()) {
+    const std::string& line = lines.line();
     if (line.empty() || line[0] == '#') continue;
     Result<Recorded> series = parseLine(line);
-    if (!series) return series.error().withContext(fmt::format("{}:{}", name, number));
+    if (!series) return series.error().withContext(lines.where());
     recorded.push_back(std::move(*series));
   }
-  return Status::ok();
+  return lines.status();
 }
 
 Result<std::vector<Recorded>> builtInNoise() {
