@@ -51,6 +51,7 @@ int codeOf(const Judged& judged, const std::string& name) {
 
 Result<int> detectHistory(const std::string& history) {
   OPKIT_ASSIGN(const Store store, Store::open(history, Database::Mode::Read));
+  for (const std::string& note : store.notes()) fmt::print(stderr, "op-report: note: {}\n", note);
   OPKIT_ASSIGN(const Judged judged, judgeStore(store));
   printFindings(judged);
   OPKIT_ASSIGN(const std::vector<Vanished> vanished, readVanished(store.database()));

@@ -18,6 +18,7 @@ struct Arguments {
   std::vector<std::string> results;
   SeriesFilter filter;
   std::string before, after;
+  AddOptions add;
   CompareOptions compare;
   double thresholdPercent = 2;
 };
@@ -27,7 +28,7 @@ Result<int> add(const Arguments& options) {
   OPKIT_ASSIGN(const std::vector<Results> files, readFiles(options.results));
   // Checks that two files do not contradict each other before the history is touched.
   OPKIT_TRY(mergeResults(files).error());
-  OPKIT_ASSIGN(const AddReport report, Store::addTo(options.history, files));
+  OPKIT_ASSIGN(const AddReport report, Store::addTo(options.history, files, options.add));
   for (const std::string& note : report.notes) fmt::print(stderr, "op-report: note: {}\n", note);
   fmt::print("{}: {} runs added, {} continued, {} known\n", options.history, report.added, report.grown, report.known);
   return cli::kSuccess;
@@ -66,6 +67,7 @@ void printSeries(const Series& series, const std::vector<Night>& nights, const s
 
 Result<int> history(const Arguments& options) {
   OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
+  for (const std::string& note : store.notes()) fmt::print(stderr, "op-report: note: {}\n", note);
   OPKIT_ASSIGN(const std::vector<Night> nights, store.nights());
   std::vector<Environment> environments;
   OPKIT_ASSIGN(const std::vector<Series> all, store.series(options.filter, environments));
@@ -110,7 +112,11 @@ Result<int> compare(const Arguments& options) {
 void addAddCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("add", "Add the runs of result files to a history");
   auto options = std::make_shared<Arguments>();
-  command->add_option("--history", options->history, "The SQLite file; created if it does not exist")->required();
+  command->add_option("--history", options->history, "The SQLite file; created if it does not exist")
+      ->required()
+      ->check(cli::changedFile());
+  command->add_flag("--accept-clock", options->add.acceptClock,
+                    "Add runs that are dated more than a day ahead of this machine's clock");
   command->add_option("results", options->results, "Files that op-harness wrote with --json")->required();
   command->footer(
       "Runs that the history holds already are skipped. If a file is wrong, nothing is added.\nExample: op-report add "

@@ -203,7 +203,7 @@ TEST_F(HistoryTest, AHistoryOfVersion1IsReadAndThenContinued) {
   EXPECT_NE(said.find("1 series, 1 nights"), std::string::npos) << said;
   EXPECT_EQ(series({.op = "Sign", .metrics = {"executeWall"}}).size(), 2u);
   EXPECT_TRUE(contents(history_) == before) << "a reader does not write";
-  ASSERT_EQ(add(RunText{.id = "b", .started = "2027-01-02T00:00:00Z", .kind = "check"}.text()), 0);
+  ASSERT_EQ(add(RunText{.id = "b", .started = "2026-11-28T00:00:00Z", .kind = "check"}.text()), 0);
   EXPECT_EQ(rowsOf(history_, "PRAGMA user_version", 1), std::vector<std::string>{"2"});
   EXPECT_EQ(rowsOf(history_, "PRAGMA integrity_check", 1), std::vector<std::string>{"ok"});
   auto after = rowsOf(history_, kOutcomes, 21);
@@ -327,7 +327,7 @@ TEST_F(HistoryTest, OtherFilesAreNoHistories) {
   std::filesystem::remove(history_);
   expectRefused("history --history " + history_, "cannot be read; expected a history of `op-report add`");
   std::filesystem::create_directory(history_);
-  expectRefused("add --history " + history_ + " " + good, "cannot be opened");
+  expectRefused("add --history " + history_ + " " + good, "it is a folder, not a file");
 }
 
 TEST_F(HistoryTest, AFullDiskAndAReadOnlyFolderLeaveNothingBehind) {

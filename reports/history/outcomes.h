@@ -28,7 +28,9 @@ class Outcomes {
   /// Of the subjects with these ids; below, a subject is its place in this list.
   static Result<Outcomes> read(const Database& database, const std::vector<int64_t>& subjects);
 
+  /// Of `variant` from 0 to count(subject) - 1.
   size_t indexOf(size_t subject, size_t variant) const { return first_[subject] + variant; }
+  size_t count(size_t subject) const { return first_[subject + 1] - first_[subject]; }
   const Outcome& operator[](size_t index) const { return all_[index]; }
   /// Of each subject. Subjects of one group are folded if all of them gave one and the same outcome in every run.
   std::vector<Folded> fold(const std::vector<size_t>& groups) const;

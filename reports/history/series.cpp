@@ -71,7 +71,7 @@ class Loader {
              [&](Statement& row) { order.emplace(row.integer(0), static_cast<uint32_t>(order.size())); }));
     return each("SELECT id, night FROM run", [&](Statement& row) {
       const auto id = static_cast<size_t>(row.integer(0));
-      if (runs_.size() <= id) runs_.resize(id + 1);
+      if (runs_.size() <= id) runs_.resize(id + 1, kNone);
       runs_[id] = order[row.integer(1)];
     });
   }
@@ -220,11 +220,16 @@ class Loader {
         flush();
         current = rows.integer(0);
       }
-      const auto run = static_cast<size_t>(rows.integer(1));
-      if (run < runs_.size()) samples.push_back({runs_[run], rows.integer(1), rows.real(2)});
+      const uint32_t night = nightOf(rows.integer(1));
+      if (night != kNone) samples.push_back({night, rows.integer(1), rows.real(2)});
     }
     flush();
     return Status::ok();
+  }
+
+  /// The night of a run; kNone if the run is not read.
+  uint32_t nightOf(int64_t run) const {
+    return static_cast<size_t>(run) < runs_.size() ? runs_[static_cast<size_t>(run)] : kNone;
   }
 
   /// The place in subjects_; kNone if it is not wanted.
@@ -248,12 +253,18 @@ class Loader {
       uint32_t subject = 0, outcome = 0, run = 0;
     };
     std::vector<Seen> seen;
+    bool isDamaged = false;
     OPKIT_TRY(each("SELECT run, subject, variant FROM seen", [&](Statement& row) {
       const uint32_t subject = slotOf(row.integer(1));
-      if (subject == kNone) return;
-      const size_t outcome = outcomes.indexOf(subject, static_cast<size_t>(row.integer(2)));
+      if (subject == kNone || nightOf(row.integer(0)) == kNone) return;
+      const auto variant = static_cast<size_t>(row.integer(2));
+      isDamaged = isDamaged || variant >= outcomes.count(subject);
+      if (isDamaged) return;
+      const size_t outcome = outcomes.indexOf(subject, variant);
       seen.push_back({subject, static_cast<uint32_t>(outcome), static_cast<uint32_t>(row.integer(0))});
     }));
+    if (isDamaged)
+      return Status::corrupt("{}: the database is damaged: a row of 'seen' has no outcome", database_.path());
     std::stable_sort(seen.begin(), seen.end(), [](const Seen& a, const Seen& b) { return a.subject < b.subject; });
     for (size_t metric = 0; metric < kExactMetrics; ++metric) {
       const std::string& name = exactMetrics()[metric];

@@ -51,13 +51,14 @@ Result<Database> Database::open(const std::string& path, Mode mode) {
   std::error_code error;
   if (mode == Mode::Read && !std::filesystem::is_regular_file(path, error))
     return Status::invalidArgument("{}: cannot be read; expected a history of `op-report add`", path);
+  const std::string file = path.starts_with('/') ? path : "./" + path;  // ":memory:" and "file:x" are names of files
   sqlite3* handle = nullptr;
   const int create = mode == Mode::Write ? SQLITE_OPEN_CREATE : 0;
   // A reader writes too if it must roll back what a killed writer left.
-  int code = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | create, nullptr);
+  int code = sqlite3_open_v2(file.c_str(), &handle, SQLITE_OPEN_READWRITE | create, nullptr);
   if (code != SQLITE_OK && mode == Mode::Read) {
     sqlite3_close(handle);
-    code = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READONLY, nullptr);
+    code = sqlite3_open_v2(file.c_str(), &handle, SQLITE_OPEN_READONLY, nullptr);
   }
   Database database(path, handle);
   if (code != SQLITE_OK) return database.failure();

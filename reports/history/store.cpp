@@ -10,6 +10,7 @@
 #include "engine/base/interrupt.h"
 #include "reports/history/adder.h"
 #include "reports/history/migrate.h"
+#include "reports/history/row_check.h"
 #include "reports/history_schema.h"
 
 namespace opkit::reports {
@@ -82,15 +83,19 @@ class Clock {
   std::map<std::string, int64_t> last_;  // by host
 };
 
+/// Runs that are dated ahead of the clock keep their lines, and count as no night.
 Status pruneLines(const Database& database) {
   return database.execute(fmt::format(
-      "DELETE FROM lines WHERE run NOT IN (SELECT run.id FROM run JOIN night ON night.id = run.night WHERE night.name "
-      "IN (SELECT night.name FROM night JOIN run ON run.night = night.id GROUP BY night.name ORDER BY max(at) DESC, "
-      "night.name DESC LIMIT {}))",
-      kKeptNights));
+      "DELETE FROM lines WHERE run NOT IN (SELECT run.id FROM run JOIN night ON night.id = run.night WHERE at > {0} OR "
+      "night.name IN (SELECT night.name FROM night JOIN run ON run.night = night.id WHERE at <= {0} GROUP BY "
+      "night.name "
+      "ORDER BY max(at) DESC, night.name DESC LIMIT {1}))",
+      latestTime(), kKeptNights));
 }
 
 Result<std::string> expanded(std::string_view bytes, size_t size) {
+  constexpr size_t kMostRatio = 1040;  // of deflate
+  if (size > kMostRatio * (bytes.size() + 1)) return Status::corrupt("the kept lines of a run are damaged");
   std::string text(size, '\0');
   uLongf length = size;
   const int code = uncompress(reinterpret_cast<Bytef*>(text.data()), &length,
@@ -141,19 +146,29 @@ Status Store::prepare(Database::Mode mode) {
   return database_.execute(fmt::format("PRAGMA user_version = {}", kVersion));
 }
 
+Status Store::prepareToRead() {
+  OPKIT_TRY(prepare(Database::Mode::Read));
+  OPKIT_TRY(checkRows(database_));
+  OPKIT_ASSIGN(const std::vector<std::string> ahead, hideRunsAhead(database_));
+  for (const std::string& night : ahead)
+    notes_.push_back(fmt::format("night {} is dated ahead of this machine's clock; its runs are left out", night));
+  return Status::ok();
+}
+
 Result<Store> Store::open(const std::string& path, Database::Mode mode) {
   OPKIT_ASSIGN(Database database, Database::open(path, mode));
   Store store(std::move(database));
-  if (mode == Database::Mode::Read) OPKIT_TRY(store.prepare(mode));
+  if (mode == Database::Mode::Read) OPKIT_TRY(store.prepareToRead());
   if (mode == Database::Mode::Write)
     OPKIT_TRY(store.database_.execute(fmt::format("PRAGMA cache_size = -{}", kWriteCacheKb)));
   return store;
 }
 
-Result<AddReport> Store::add(const std::vector<Results>& files) {
+Result<AddReport> Store::add(const std::vector<Results>& files, const AddOptions& options) {
   Transaction transaction(database_);
   OPKIT_TRY(transaction.begin());
   OPKIT_TRY(prepare(Database::Mode::Write));
+  OPKIT_TRY(checkRows(database_));
   AddReport report;
   {
     OPKIT_ASSIGN(Adder adder, Adder::create(database_));
@@ -161,7 +176,15 @@ Result<AddReport> Store::add(const std::vector<Results>& files) {
       Clock clock;
       for (const RunRecords& records : byRun(file)) {
         if (interrupted()) return Status::invalidArgument("interrupted; nothing was added");
-        OPKIT_TRY(adder.add(records, clock.timeOf(*records.run, report), report));
+        const int64_t at = clock.timeOf(*records.run, report);
+        const size_t known = report.known;
+        OPKIT_TRY(adder.add(records, at, report));
+        if (at > latestTime() && report.known == known && !options.acceptClock)
+          return Status::invalidArgument(
+              "run {} is dated {}, more than a day ahead of this machine's clock; nothing was added (--accept-clock "
+              "adds "
+              "it; it is read when its time has come)",
+              records.run->facts.run, records.run->facts.started);
       }
     }
   }
@@ -170,12 +193,12 @@ Result<AddReport> Store::add(const std::vector<Results>& files) {
   return report;
 }
 
-Result<AddReport> Store::addTo(const std::string& path, const std::vector<Results>& files) {
+Result<AddReport> Store::addTo(const std::string& path, const std::vector<Results>& files, const AddOptions& options) {
   std::error_code ignored;
   const bool existed = std::filesystem::exists(path, ignored);
   const auto attempt = [&]() -> Result<AddReport> {
     OPKIT_ASSIGN(Store store, open(path, Database::Mode::Write));
-    return store.add(files);
+    return store.add(files, options);
   };
   auto report = attempt();
   // Empty: another program may have filled it meanwhile.

@@ -66,6 +66,10 @@ std::optional<int> rankOf(CaseStatus status);
 /// Whether a change of status is news: a known flake may pass and fail.
 bool isNews(CaseStatus before, CaseStatus after);
 
+struct AddOptions {
+  bool acceptClock = false;  // take runs that are dated more than a day ahead of this machine's clock
+};
+
 struct AddReport {
   size_t added = 0, grown = 0, known = 0;  // runs
   std::vector<std::string> notes;
@@ -73,14 +77,15 @@ struct AddReport {
 
 class Store {
  public:
-  /// InvalidArgument or Corrupt names the file: not a history, of another version, not readable or writable.
+  /// InvalidArgument or Corrupt names the file: not a history, of another version, not readable or writable, damaged.
   static Result<Store> open(const std::string& path, Database::Mode mode);
 
   /// Adds the runs of result files, given in their order, read with ReadOptions::keepLines; all or none.
-  /// InvalidArgument if a run has a known id but other content.
-  Result<AddReport> add(const std::vector<Results>& files);
+  /// InvalidArgument if a run has a known id but other content, or is dated ahead of the clock.
+  Result<AddReport> add(const std::vector<Results>& files, const AddOptions& options = {});
   /// The same on a file that is made if there is none, and removed again if that failed.
-  static Result<AddReport> addTo(const std::string& path, const std::vector<Results>& files);
+  static Result<AddReport> addTo(const std::string& path, const std::vector<Results>& files,
+                                 const AddOptions& options = {});
 
   /// In order: by the time of the first run, then by name.
   Result<std::vector<Night>> nights() const;
@@ -90,13 +95,17 @@ class Store {
   Result<Results> newest() const;
 
   const Database& database() const { return database_; }
+  /// What was left out when the file was opened to be read.
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   explicit Store(Database database) : database_(std::move(database)) {}
   Status prepare(Database::Mode mode);
+  Status prepareToRead();
   Status addPlainPasses(Results& results) const;
 
   Database database_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace opkit::reports

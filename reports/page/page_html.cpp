@@ -26,6 +26,7 @@ data charts() {
 Status addHistory(const std::string& path, PageSources& sources) {
   OPKIT_ASSIGN(sources.nights, readNights(path));
   OPKIT_ASSIGN(const Store store, Store::open(path, Database::Mode::Read));
+  for (const std::string& note : store.notes()) fmt::print(stderr, "op-report: note: {}\n", note);
   OPKIT_ASSIGN(sources.judged, judgeStore(store));
   return Status::ok();
 }
