@@ -104,6 +104,7 @@ void addOpsCommand(CLI::App& app, CommandContext& context, const cli::Plugins& p
           ->check(cli::outputFile());
   CLI::Option* update =
       command->add_option("--update", options->update, "Replace the rows of the results' operators in this page")
+          ->check(cli::changedFile())
           ->excludes(output);
   command
       ->add_option("--check", options->check,

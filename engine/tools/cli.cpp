@@ -19,6 +19,7 @@
 #include "engine/model/model.h"
 #include "engine/tools/completion.h"
 #include "engine/tools/driver.h"
+#include "engine/tools/file_clash.h"
 
 namespace opkit::cli {
 namespace {
@@ -184,6 +185,7 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return fail(app, usageError(app, error));
   }
+  if (const Status clash = refuseClashes(app); !clash.isOk()) return fail(app, clash.message());
   if (hostMemory) setHostMemoryLimit(*hostMemory);
   limitProcessMemory(hostMemoryLimit());
   if (!deviceClass.empty()) setenv("OPKIT_DEVICE_CLASS", deviceClass.c_str(), 1);  // for workers, too

@@ -11,6 +11,7 @@
 #include "engine/runtime/session.h"
 #include "engine/tensor/objects.h"
 #include "engine/tools/cli.h"
+#include "engine/tools/file_clash.h"
 #include "engine/tools/plugins.h"
 #include "engine/tools/run_report.h"
 #include "engine/tools/run_values.h"
@@ -310,24 +311,19 @@ Result<std::vector<Expectation>> readExpectations(const Options& options, const 
   return expectations;
 }
 
-/// Output names may hold anything; file names may not.
-std::string fileNameOf(const std::string& output) {
-  std::string name = output;
-  for (char& symbol : name)
-    if (symbol == '/' || symbol == '\\' || symbol == ':' || static_cast<unsigned char>(symbol) < ' ') symbol = '_';
-  return name.starts_with('.') ? "_" + name : name;
+/// Files that the program reads.
+std::vector<std::string> filesRead(const Options& options) {
+  std::vector<std::string> files = {options.model};
+  for (const std::vector<std::string>* words : {&options.inputs, &options.expects})
+    for (const std::string& word : *words) files.push_back(word.substr(word.find('=') + 1));
+  return files;
 }
 
-/// DIR/NAME.npy, or DIR/step_K/NAME.npy when several shapes are run; .pb for sequences and strings.
-Status writeOutputs(const std::string& folder, const RunStep& step, size_t index, size_t stepCount) {
-  std::filesystem::path place = folder;
-  if (stepCount > 1) place /= fmt::format("step_{}", index);
-  std::error_code error;
-  std::filesystem::create_directories(place, error);
-  if (error) return Status::invalidArgument("cannot make folder '{}': {}", place.string(), error.message());
-  for (const auto& [name, tensor] : step.outputs)
-    OPKIT_TRY(
-        saveTensor((place / (fileNameOf(name) + (isObject(tensor.desc.dtype) ? ".pb" : ".npy"))).string(), tensor));
+Status writeOutputs(const cli::OutputFiles& files, const RunStep& step, size_t index) {
+  for (const auto& [name, tensor] : step.outputs) {
+    OPKIT_ASSIGN(const std::string place, files.place(index, name));
+    OPKIT_TRY(saveTensor(place + (isObject(tensor.desc.dtype) ? ".pb" : ".npy"), tensor));
+  }
   return Status::ok();
 }
 
@@ -415,6 +411,12 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
   PeaksOf peaks;
   bool passed = true;
   const size_t stepCount = plan.stepCount();
+  std::optional<cli::OutputFiles> files;
+  if (!options.outputFolder.empty()) {
+    OPKIT_ASSIGN(files,
+                 cli::OutputFiles::plan(options.outputFolder, session->outputNames(), stepCount, filesRead(options)));
+    for (const auto& [name, stem] : files->renamed()) fmt::print("output '{}' is written as {}\n", name, stem);
+  }
   for (size_t i = 0; i < stepCount; ++i) {
     OPKIT_ASSIGN(RunStep step, runStep(*session, plan, i, options.repeat, !options.tracePath.empty()));
     printStep(step);
@@ -425,7 +427,7 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
     if (!options.jsonPath.empty()) stepList.push_back(stepJson(step, peaks));
     std::ranges::move(step.traced, std::back_inserter(traced));
     if (i + 1 == stepCount) comparisons = compare(options, expectations, step, passed);
-    if (!options.outputFolder.empty()) OPKIT_TRY(writeOutputs(options.outputFolder, step, i, stepCount));
+    if (files) OPKIT_TRY(writeOutputs(*files, step, i));
   }
   OPKIT_TRY(cli::writeJson(options.tracePath, chromeTrace(traced)));
   OPKIT_TRY(cli::writeJson(options.jsonPath, {{"program", "op-run"},

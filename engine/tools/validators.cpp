@@ -1,19 +1,26 @@
 #include "engine/tools/validators.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
+
+#include "engine/base/checked_file.h"
 
 namespace opkit::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kHistoryMagic("SQLite format 3\0", 16);
 constexpr double kYear = 365.0 * 24 * 3600;
 
 /// The whole text as a number.
@@ -48,6 +55,22 @@ std::string unwritableFile(const std::string& path, bool inPlace) {
   if (special || (inPlace && fs::exists(status))) return "";
   const std::string why = unwritableFolder(fs::path(path).parent_path());
   return why.empty() ? "" : fmt::format("cannot write '{}': {}", path, why);
+}
+
+/// The first bytes of a regular file; "" of another one.
+std::string headOf(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat facts {};
+  std::string head(kHistoryMagic.size(), '\0');
+  const bool isRegular = file.isOpen() && ::fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode);
+  head.resize(isRegular ? static_cast<size_t>(std::max<ssize_t>(::read(file.get(), head.data(), head.size()), 0)) : 0);
+  return head;
+}
+
+std::string unwritableWhole(const std::string& path) {
+  const std::string why = unwritableFile(path, false);
+  if (!why.empty() || headOf(path) != kHistoryMagic) return why;
+  return fmt::format("cannot write '{}': it is an SQLite database, which would be lost", path);
 }
 
 std::string unwritableNewFolder(const std::string& path) {
@@ -113,11 +136,27 @@ CLI::Validator seconds() { return finiteNumber(0.001, kYear); }
 CLI::Validator sizeValue() { return CLI::Validator(toBytes, ""); }
 
 CLI::Validator outputFile() {
-  return validator([](const std::string& path) { return unwritableFile(path, false); });
+  return validator([](const std::string& path) { return unwritableWhole(path); }).name(kOutputName);
 }
 
 CLI::Validator appendedFile() {
-  return validator([](const std::string& path) { return unwritableFile(path, true); });
+  return validator([](const std::string& path) -> std::string {
+           const std::string why = unwritableFile(path, true);
+           const bool isStream = path.starts_with("/dev/") || path.starts_with("/proc/");
+           const std::string head = why.empty() && !isStream ? headOf(path) : "";
+           return head.empty() || head[0] == '{' || head[0] == '\n'
+                      ? why
+                      : fmt::format("cannot append to '{}': expected a file of JSON lines", path);
+         })
+      .name(kOutputName);
+}
+
+CLI::Validator changedFile() {
+  return validator([](const std::string& path) { return unwritableFile(path, false); }).name(kOutputName);
+}
+
+CLI::Validator completedFile() {
+  return validator([](const std::string& path) { return unwritableFile(path, false); });
 }
 
 CLI::Validator outputFolder() { return validator(unwritableNewFolder); }
@@ -148,7 +187,7 @@ void checkValues(CLI::App& app) {
 }
 
 Status checkOutputFile(const std::string& path) {
-  const std::string why = unwritableFile(path, false);
+  const std::string why = unwritableWhole(path);
   return why.empty() ? Status::ok() : Status::invalidArgument("{}", why);
 }
 

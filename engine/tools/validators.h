@@ -23,10 +23,17 @@ CLI::Validator finiteNumber(double least = -DBL_MAX, double most = DBL_MAX);
 CLI::Validator seconds();
 /// "64MB", "1.5GB" or plain bytes; becomes a number of bytes. k, m, g and t are powers of 1024.
 CLI::Validator sizeValue();
-/// A file that is written as a whole: its folder must exist and be writable.
+/// The name of the three validators below: no other option may name the same file (refuseClashes, file_clash.h).
+inline constexpr const char* kOutputName = "output";
+/// A file that is written as a whole: its folder must exist and be writable. No history is replaced: it would be lost.
 CLI::Validator outputFile();
-/// A file to which lines are appended: as above, and an existing file must be writable.
+/// A file to which lines of JSON are appended: as above; an existing file must be writable, and begin as such a file
+/// does.
 CLI::Validator appendedFile();
+/// A file that is read and written again: as outputFile, of any kind.
+CLI::Validator changedFile();
+/// The same, which may be an input too: it keeps what it holds.
+CLI::Validator completedFile();
 /// A folder that is created if missing: the nearest existing parent must be writable.
 CLI::Validator outputFolder();
 CLI::Validator existingFolder();

@@ -705,7 +705,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       command
           ->add_option("--store", options->storeFile,
                        "Put small cases with the values of --oracle as \"expected\" into this case file; check nothing")
-          ->check(cli::outputFile())
+          ->check(cli::completedFile())
           ->needs(oracle)
           ->excludes(sample);
   command->add_option("--save", options->saveFolder, "Shrink the first failure per operator and save it here (.opcase)")

@@ -127,7 +127,8 @@ void addMarginsCommand(CLI::App& app, CommandContext& context) {
       ->check(CLI::ExistingFile);
   command->add_option("--update", options->update, "The record: harness/check/margins.tsv")
       ->required()
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingFile)
+      ->check(cli::changedFile());
   command->footer(
       "Replaces the figures of the results' operators in their environments, and prints old and new ones. The last "
       "run\n"

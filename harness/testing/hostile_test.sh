@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Starts every command of every program under hostile conditions: interrupts at random moments, a full disk, a closed
 # stdout, a closed pipe, and invalid values for every option. No crash, no hang, no remaining child or temporary file,
-# no partial document; every refusal is one line.
+# no partial document; every refusal is one line. A file given to be read and to be written stays as it was.
 #
 # Usage: harness/testing/hostile_test.sh [--full] [--seed N] [--only TEXT] SOURCE BIN SCRATCH
 #   --full       every command with ten moments and every hostile value, for nights; else each command once, undisturbed,
@@ -68,7 +68,7 @@ row[op-report add]="%$scratch/results.jsonl --history @/history.sqlite"
 row[op-report history]="--history $scratch/history.sqlite"
 row[op-report detect]="--history $scratch/history.sqlite"
 row[op-report show]="%Relu $scratch/results.jsonl --history $scratch/history.sqlite"
-row[op-report merge]="%$scratch/results.jsonl -o @/results.jsonl"
+row[op-report merge]="%$scratch/results.jsonl --output @/results.jsonl"
 row[op-report ops]="%$scratch/results.jsonl --output @/ops.md"
 row[op-report device]="%$scratch/device.jsonl --output @/device.md"
 row[op-report onnx]="--output @/onnx.md"
@@ -287,6 +287,59 @@ options() {
   done
 }
 
+# --- Files that are read and written -------------------------------------------------------------------------------------
+# outputsOf NAME: the options that write one file, from the help text.
+outputsOf() {
+  words "$1" '' ''
+  "${line[@]}" --help | awk '
+    function writes(text) { return text ~ /^(Also write|Write|Append|Put|Replace|The file|The record|The SQLite file; created)/ && text !~ /folder| here/ }
+    /^ +(-[a-z],)?--[a-z-]+/ {
+      match($0, /--[a-z-]+/); option = substr($0, RSTART, RLENGTH)
+      if (substr($0, 30) ~ /^ [^ ]/) { if (writes(substr($0, 31))) print option; option = "" }  # else on the next line
+      next
+    }
+    option { sub(/^ +/, ""); if (writes($0)) print option; option = "" }'
+}
+
+# mustKeep NAME FILE: runs `line`, which gives FILE twice, once to be written; it is refused and FILE stays as it was. Some
+# lines are refused for another reason first.
+mustKeep() {
+  local before
+  before=$(sha256sum "$2" 2>/dev/null)
+  started "$1" "$scratch/out" timeout -k 5 120 "${line[@]}" >/dev/null
+  [ "$code" = 2 ] || fail "$1: expected a refusal, got $code: $(tail -n 2 "$scratch/err")"
+  ! grep -q 'would be lost' "$scratch/err" || lost=$((lost + 1))
+  oneLine "$1"
+  [ "$before" = "$(sha256sum "$2" 2>/dev/null)" ] || fail "$1: the file has changed"
+  pairs=$((pairs + 1))
+}
+
+clashes() {
+  local name=$1 option other file i outputs
+  mapfile -t outputs < <(outputsOf "$name")
+  for option in "${outputs[@]}"; do
+    words "$name" "${row[$name]}" "$scratch/out"
+    without "$option"
+    local plain=("${line[@]}")
+    for i in "${!plain[@]}"; do
+      [ "$i" -gt 0 ] && [ -f "${plain[i]}" ] && [[ ${plain[i]} == "$scratch"/* ]] || continue
+      file=$scratch/clash_${plain[i]##*/}
+      cp "${plain[i]}" "$file"
+      ln -sf "$file" "$scratch/clash_link"
+      line=("${plain[@]}" "$option" "$scratch/clash_link")
+      line[i]=$file
+      mustKeep "$name $option on its input" "$file"
+    done
+    for other in "${outputs[@]}"; do
+      [[ $other < $option ]] || continue
+      line=("${plain[@]}")
+      without "$other"
+      line+=("$option" "$scratch/clash_new" "$other" "$scratch/../${scratch##*/}/clash_new")
+      mustKeep "$name $option and $other" "$scratch/clash_new"
+    done
+  done
+}
+
 # ./nightly in a tree that is built already, with short steps: every one checks the written cases of Relu and adds to the
 # same results.
 makeNightlyTree() {
@@ -357,7 +410,7 @@ row[op-report detect --series]="%$scratch/numbers.csv" names+=('op-report detect
 cd "$scratch/home"
 turn=$seed
 # By day the choice ends after ten seconds; the first one always runs.
-picks=0 pickSeconds=0
+picks=0 pickSeconds=0 pairs=0 lost=0
 chosen() {
   $full || [ -n "$only" ] && return
   ((turn++ % 28 == 0)) && { [ "$picks" = 0 ] || [ "$pickSeconds" -lt 10 ]; }
@@ -368,6 +421,7 @@ for name in "${names[@]}"; do
   [ "$name" != nightly ] || $full || [ -n "$only" ] || continue
   before=$failures
   calm "$name"  # of every command, by day too: 20 seconds
+  [[ $name == nightly || $name == 'op-report detect --series' ]] || clashes "$name"
   chosen || continue
   picks=$((picks + 1)) begin=$SECONDS
   if [ "$failures" = "$before" ]; then
@@ -382,6 +436,7 @@ for name in "${names[@]}"; do
   echo "$name: $took ms, $((failures - before)) failures"
 done
 for program in "${programs[@]}"; do ! { [[ $program == *"$only"* ]] && chosen; } || programOptions $program; done
-echo "$runs runs of ${#names[@]} commands, $counts files of results counted, $failures failures"
+echo "$runs runs of ${#names[@]} commands, $counts files of results counted, $pairs files given twice, $lost of them the reason, $failures failures"
+[ -n "$only" ] || [ "$lost" -ge 12 ] || fail "expected 12 files or more that would be lost, got $lost"
 [ $skipped = 0 ] || echo "skipped: a full disk under $skipped commands: this user may not mount a tmpfs"
 [ $failures = 0 ]

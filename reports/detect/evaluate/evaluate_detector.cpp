@@ -71,7 +71,7 @@ int run(int argc, char** argv) {
   TrialSettings settings;
   app.add_option("results", files, "Files of `op-harness bench --json`, one process run per invocation, or .csv files")
       ->required();
-  app.add_option("--csv", csv, "Write the recorded series to this file and stop");
+  app.add_option("--csv", csv, "Write the recorded series to this file and stop")->check(cli::outputFile());
   app.add_flag("--quick", quick, "A fifth of the series, fewer nights and injections");
   app.add_option("--runs", settings.noise.runs, "Process runs per night")
       ->check(CLI::Range(1, 100))
