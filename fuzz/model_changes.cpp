@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 
+#include "engine/base/json_text.h"
 #include "engine/import/onnx/onnx_dtype.h"
 #include "engine/op/op_registry.h"
 #include "engine/tensor/objects.h"
@@ -32,7 +33,7 @@ json fieldsOf(const ModelNode& node) {
   const uint8_t* bytes = node.params.empty() ? parser.builder_.GetBufferPointer() : node.params.data();
   EXPECT_TRUE(isRead && flatbuffers::GenerateText(parser, bytes, &text)) << node.type << ": " << parser.error_;
   static const std::regex kNoNumber("(: )([-+]?(inf|nan))");  // defaults that JSON does not have
-  return json::parse(std::regex_replace(text, kNoNumber, "$1\"$2\""));
+  return parseJson(std::regex_replace(text, kNoNumber, "$1\"$2\""));
 }
 
 template <class T>

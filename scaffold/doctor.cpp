@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "engine/base/json_depth.h"
+#include "engine/base/json_text.h"
 #include "harness/cases/case_rules.h"
 #include "scaffold/names.h"
 #include "scaffold/validate.h"
@@ -84,7 +84,7 @@ struct Examination {
     const std::string text = tree.read(file(".cases.json")).value_or("{}");
     if (const Status status = checkJsonDepth(text); !status.isOk())
       return report(file(".cases.json"), status.message());
-    const json document = json::parse(text, nullptr, false);
+    const json document = parseJson(text);
     if (!document.is_object()) return report(file(".cases.json"), "not a JSON object");
     std::set<std::string> all, broken, stored;
     for (const json& entry : document.value("cases", json::array())) {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/base/json_depth.h"
+#include "engine/base/json_text.h"
 #include "harness/cases/case_text.h"
 #include "scaffold/dtypes.h"
 
@@ -111,7 +111,7 @@ uint64_t seedOf(const std::string& backend, const std::string& name) {
 Result<KernelCase> kernelCaseOf(const std::string& text, const std::string& type, const std::string& backend,
                                 const std::string& name) {
   OPKIT_TRY(checkJsonDepth(text).withContext(fmt::format("the case file of {}", type)));
-  const json file = json::parse(text, nullptr, false);
+  const json file = parseJson(text);
   if (!file.is_object() || !file.contains("cases") || !file["cases"].is_array())
     return Status::invalidArgument("the case file of {} is not JSON with \"cases\"", type);
   std::set<std::string> inputs;

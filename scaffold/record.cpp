@@ -1,6 +1,6 @@
 #include "scaffold/record.h"
 
-#include "engine/base/json_depth.h"
+#include "engine/base/json_text.h"
 
 #include <xxhash.h>
 
@@ -38,7 +38,7 @@ std::vector<std::string> recordNames(const Tree& tree) {
 std::optional<Record> readRecord(const Tree& tree, const std::string& name) {
   const std::string text = tree.read(recordPath(name)).value_or("");
   if (!checkJsonDepth(text).isOk()) return std::nullopt;
-  const json document = json::parse(text, nullptr, false);
+  const json document = parseJson(text);
   if (!document.is_object() || !document.contains("files") || !document.contains("blocks")) return std::nullopt;
   Record record;
   record.spec = document.value("spec", json());

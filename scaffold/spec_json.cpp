@@ -3,7 +3,7 @@
 
 #include "scaffold/spec.h"
 
-#include "engine/base/json_depth.h"
+#include "engine/base/json_text.h"
 
 namespace opkit::scaffold {
 namespace {
@@ -128,7 +128,7 @@ json specToJson(const Spec& spec) {
 
 Result<Spec> specFromJson(const std::string& text) {
   OPKIT_TRY(checkJsonDepth(text).withContext("spec"));
-  const json document = json::parse(text, nullptr, false);
+  const json document = parseJson(text);
   if (document.is_discarded()) return Status::invalidArgument("spec: the file is not JSON");
   Reader reader;
   reader.knownKeys(

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/backend/cache_file.h"
+#include "engine/base/json_text.h"
 
 namespace opkit {
 namespace {
@@ -29,8 +30,7 @@ std::map<std::string, TuningCache::Entry> TuningCache::read(bool warn) const {
   const CacheRead file = readCacheFile(path_, key_);
   if (warn && !file.warning.empty()) warnAboutCache(file.warning);
   if (!file.payload) return entries;
-  const auto* text = reinterpret_cast<const char*>(file.payload->data());
-  const Json json = Json::parse(text, text + file.payload->size(), nullptr, false);
+  const Json json = parseJson(*file.payload);
   if (json.is_object())
     for (const auto& [name, value] : json.items())
       if (auto entry = parseEntry(value)) entries[name] = *std::move(entry);

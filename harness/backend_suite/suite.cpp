@@ -1,5 +1,5 @@
 #include "harness/backend_suite/suite.h"
-#include "engine/base/json_depth.h"
+#include "engine/base/json_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -48,7 +48,7 @@ std::vector<Test> allTests() {
 
 Result<KnownFailures> parseKnownFailures(const std::string& json) {
   OPKIT_TRY(checkJsonDepth(json).withContext("known failures"));
-  const auto document = nlohmann::json::parse(json, nullptr, false);
+  const auto document = parseJson(json);
   if (!document.is_object()) return Status::invalidArgument("known failures: expected {{\"test\": \"reason\"}}");
   const std::vector<Test> tests = allTests();
   KnownFailures known;

@@ -1,5 +1,5 @@
 #include "harness/cases/case.h"
-#include "engine/base/json_depth.h"
+#include "engine/base/json_text.h"
 
 #include <array>
 #include <charconv>
@@ -51,7 +51,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 Status parseData(const std::string& text, Case& result) {
   OPKIT_TRY(checkJsonDepth(text));
-  const Json list = Json::parse(text, nullptr, false);
+  const Json list = parseJson(text);
   if (!list.is_array())
     return Status::invalidArgument("data must be a list such as [null,{{\"value\":1}}], got {}", text);
   for (const Json& form : list) {
@@ -107,7 +107,7 @@ Result<Case> parseId(const std::string& id) {
   if (rest[0] == '{') {
     const size_t length = jsonLength(rest);
     OPKIT_TRY(checkJsonDepth(rest.substr(0, length)));
-    const Json params = Json::parse(rest.substr(0, length), nullptr, false);
+    const Json params = parseJson(rest.substr(0, length));
     if (!params.is_object())
       return Status::invalidArgument("the parameters after '{}' are not a JSON object", result.op);
     result.params = params.dump();
@@ -183,7 +183,7 @@ Result<std::vector<std::optional<TensorDesc>>> parseInputList(const std::string&
 }
 
 Status checkDataForm(const std::string& json) {
-  const Json form = Json::parse(json, nullptr, false);
+  const Json form = parseJson(json);
   const auto isValue = [](const Json& v) {
     return v.is_number() || v.is_boolean() || v == "inf" || v == "-inf" || v == "nan" || v == "-nan";
   };

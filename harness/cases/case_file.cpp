@@ -4,7 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/base/json_depth.h"
+#include "engine/base/json_text.h"
 #include "harness/cases/case_rules.h"
 #include "harness/cases/stored_shapes.h"
 #include "harness/cases/stored_values.h"
@@ -436,7 +436,7 @@ Status parseInto(const std::string& text, const OpRegistry& registry, Catalogue&
   OPKIT_TRY(checkJsonDepth(text));
   Json file;
   try {
-    file = Json::parse(text);
+    file = parseJsonOrThrow(text);
   } catch (const Json::parse_error& error) {
     return Status::invalidArgument("not JSON: {}", error.what());
   }

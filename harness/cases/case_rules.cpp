@@ -8,6 +8,8 @@
 #include <optional>
 #include <set>
 
+#include "engine/base/json_text.h"
+
 namespace opkit::harness {
 namespace {
 
@@ -123,7 +125,7 @@ const std::vector<std::string>& caseRuleNames() {
 }
 
 std::vector<BrokenRule> brokenCaseRules(std::string_view text) {
-  const Json file = Json::parse(text, nullptr, false);
+  const Json file = parseJson(text);
   std::set<std::pair<std::string, std::string>> exempt;  // operator, rule
   for (const Json& entry : listOf(file, "exempt"))
     for (const Json& rule : listOf(entry, "rules"))

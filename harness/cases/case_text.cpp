@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "engine/base/json_text.h"
+
 namespace opkit::harness {
 namespace {
 
@@ -50,7 +52,7 @@ std::string withoutCases(const std::string& text, const std::function<bool(const
   std::string result;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const auto entry = nlohmann::json::parse(line.substr(0, line.find_last_of('}') + 1), nullptr, false);
+    const auto entry = parseJson(line.substr(0, line.find_last_of('}') + 1));
     if (!entry.is_object() || !isOld(entry)) result += line + '\n';
   }
   return withoutLastComma(result);

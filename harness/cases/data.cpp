@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_text.h"
 #include "engine/tensor/float_format.h"
 #include "harness/cases/edge_values.h"
 #include "harness/cases/rng.h"
@@ -284,7 +285,7 @@ uint64_t seedOf(const Case& c, size_t index) {
 
 }  // namespace
 
-void fillValues(const Tensor& tensor, const std::string& form) { fillParsed(tensor, Json::parse(form)); }
+void fillValues(const Tensor& tensor, const std::string& form) { fillParsed(tensor, parseJson(form)); }
 
 void fillUniform(const Tensor& tensor, uint64_t seed, double low, double high) {
   Rng rng(seed);
@@ -295,7 +296,7 @@ Result<Tensor> makeInput(const Case& c, const OpDef& def, size_t index) {
   OPKIT_ASSIGN(Tensor tensor, Tensor::onHost(*c.inputs[index]));
   Rng rng(seedOf(c, index));
   if (index < c.data.size() && !c.data[index].empty())
-    fillForm(tensor, rng, Json::parse(c.data[index]));
+    fillForm(tensor, rng, parseJson(c.data[index]));
   else if (c.lane == Lane::Exact)
     fillExact(tensor, rng);
   else if (c.lane == Lane::Specials)

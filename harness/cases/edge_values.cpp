@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_text.h"
 #include "engine/tensor/float_format.h"
 #include "harness/compare/alterations.h"
 #include "harness/compare/tolerance.h"
@@ -75,7 +76,7 @@ std::vector<double> edgePoints(const OpDef& def, const std::string& params) {
   std::vector<double> points = def.edges;
   const auto bytes = paramsFromJson(def.params, params);
   const std::string all = bytes ? paramsWithDefaults(def.params, *bytes) : params;
-  const nlohmann::json json = nlohmann::json::parse(all, nullptr, false);
+  const nlohmann::json json = parseJson(all);
   for (const auto& [name, value] : json.items())
     if (value.is_number()) points.push_back(value.get<double>());
   return points;

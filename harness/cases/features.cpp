@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_text.h"
 #include "harness/cases/draw_params.h"
 #include "harness/cases/vary.h"
 
@@ -138,7 +139,7 @@ Feature constants(const OpDef& def) {
 
 /// Scales and zero points in the shape that block_size and axis ask for.
 Case fittedToBlocks(Case c, const OpDef& def) {
-  const Json params = Json::parse(c.params);
+  const Json params = parseJson(c.params);
   const int64_t block = params.value("block_size", int64_t{0}), axis = params.value("axis", int64_t{1});
   const Shape* x = firstShape(c);
   const auto rank = x ? static_cast<int64_t>(x->size()) : 0;
@@ -162,13 +163,13 @@ Feature attribute(const OpDef& def, const Examples& examples, const Attribute& o
     return text != of.standard;
   };
   const auto add = [&def, &examples, of, isSet](const Case& c, Rng& rng) -> std::vector<Case> {
-    const Json params = Json::parse(c.params);
+    const Json params = parseJson(c.params);
     if (isSet(params) && rng.integer(0, 1) == 0) return {c};
     std::vector<std::string> values;
     const size_t rank = firstShape(c) ? firstShape(c)->size() : 1;
     for (const Case* example : examples) {
       if (firstShape(*example) && firstShape(*example)->size() != rank) continue;
-      if (const Json known = Json::parse(example->params); known.contains(of.name))
+      if (const Json known = parseJson(example->params); known.contains(of.name))
         values.push_back(known[of.name].dump());
     }
     for (size_t i = 0; i < kDrawnValues; ++i) values.push_back(drawAttribute(def.params, of.name, rank, rng));
@@ -176,11 +177,11 @@ Feature attribute(const OpDef& def, const Examples& examples, const Attribute& o
     if (values.empty()) return {};
     Case varied = c;
     Json changed = params;
-    changed[of.name] = Json::parse(pick(values, rng));
+    changed[of.name] = parseJson(pick(values, rng));
     varied.params = changed.dump();
     return {varied, fittedToBlocks(varied, def)};
   };
-  return {"attribute " + of.name, Kind::Own, add, [isSet](const Case& c) { return isSet(Json::parse(c.params)); }};
+  return {"attribute " + of.name, Kind::Own, add, [isSet](const Case& c) { return isSet(parseJson(c.params)); }};
 }
 
 /// Of an example that has it, since its shape and data follow from others.

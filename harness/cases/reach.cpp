@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/base/json_text.h"
 #include "harness/cases/accept.h"
 #include "harness/cases/vary.h"
 
@@ -60,7 +61,7 @@ Json shuffledAxes(size_t rank, Rng& rng) {
 
 /// Parameters for `more` axes before the others: lists of one or two values per axis get `added` for them.
 std::string withMoreAxes(const std::string& params, size_t rank, size_t more, int64_t added, Rng& rng) {
-  Json json = Json::parse(params);
+  Json json = parseJson(params);
   for (auto& [name, value] : json.items()) {
     if (!value.is_array() || rank == 0 || (value.size() != rank && value.size() != 2 * rank)) continue;
     if (value.size() == rank && rank > 1 && isPermutation(value)) {
@@ -80,7 +81,7 @@ std::string withMoreAxes(const std::string& params, size_t rank, size_t more, in
 /// The same for an input whose values the shape rule reads.
 void addValues(Case& c, size_t input, size_t rank, const Shape& before, int64_t added) {
   if (!hasForm(c, input) || c.inputs[input]->shape != Shape{static_cast<int64_t>(rank)}) return;
-  Json form = Json::parse(c.data[input]);
+  Json form = parseJson(c.data[input]);
   if (!form.contains("values") || form["values"].size() != rank) return;
   Json values = Json::array();
   for (const int64_t extent : before) values.push_back(added < 0 ? extent : added);
@@ -121,7 +122,7 @@ std::vector<Case> manyLoops(const Case& c, const OpDef& def, const Examples&, si
   std::vector<Case> candidates;
   for (const int64_t length : {3, 6}) {
     Case varied = c;
-    Json params = Json::parse(c.params);
+    Json params = parseJson(c.params);
     for (auto& [name, value] : params.items()) {
       if (!value.is_array()) continue;
       value = name == "perm"                         ? shuffledAxes(6, rng)
@@ -205,7 +206,7 @@ std::vector<Case> magnitudes(const Case& c, const OpDef& def, const Examples&, s
 std::map<std::string, std::set<std::string>> attributesIn(const Examples& examples) {
   std::map<std::string, std::set<std::string>> values;
   for (const Case* c : examples) {
-    const Json params = Json::parse(c->params);
+    const Json params = parseJson(c->params);
     for (const auto& [name, value] : params.items()) values[name].insert(value.dump());
   }
   return values;
@@ -220,10 +221,10 @@ std::vector<Case> attributePairs(const Case& c, const OpDef&, const Examples& ex
   if (turn >= pairs.size()) return {};
   const auto& [first, second] = pairs[pairs.size() * turn / std::min<size_t>(pairs.size(), 8) % pairs.size()];
   Case varied = c;
-  Json params = Json::parse(c.params);
+  Json params = parseJson(c.params);
   for (const std::string& name : {first, second}) {
     const auto& known = values.at(name);
-    params[name] = Json::parse(*std::next(known.begin(), static_cast<std::ptrdiff_t>(rng.next() % known.size())));
+    params[name] = parseJson(*std::next(known.begin(), static_cast<std::ptrdiff_t>(rng.next() % known.size())));
   }
   varied.params = params.dump();
   return {varied};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_text.h"
 #include "harness/cases/data.h"
 #include "harness/compare/expected.h"
 
@@ -42,7 +43,7 @@ Status checkRange(const OracleTensor& output) {
 }
 
 Status take(const std::string& text, OracleTensor& output) {
-  const Json form = Json::parse(text);
+  const Json form = parseJson(text);
   OPKIT_TRY(checkForm(output.desc, form));
   OPKIT_ASSIGN(const Tensor tensor, Tensor::onHost({output.isReal() ? DType::Float64 : DType::Int64, output.shape()}));
   fillValues(tensor, text);
@@ -55,7 +56,7 @@ Status take(const std::string& text, OracleTensor& output) {
 }  // namespace
 
 Status checkStoredForm(const std::string& json) {
-  if (checkDataForm(json).isOk() && isLiteral(Json::parse(json))) return Status::ok();
+  if (checkDataForm(json).isOk() && isLiteral(parseJson(json))) return Status::ok();
   return Status::invalidArgument(R"("expected" must be a list of {{"values":[..]}}, {{"value":v}} or null, got {})",
                                  json);
 }
@@ -63,7 +64,7 @@ Status checkStoredForm(const std::string& json) {
 Status checkStored(const Case& c, const OpDef& def) {
   if (c.expected.empty()) return Status::ok();
   for (size_t i = 0; i < c.inputs.size(); ++i)
-    if (c.inputs[i] && (i >= c.data.size() || c.data[i].empty() || !isLiteral(Json::parse(c.data[i]))))
+    if (c.inputs[i] && (i >= c.data.size() || c.data[i].empty() || !isLiteral(parseJson(c.data[i]))))
       return Status::invalidArgument(
           R"("expected" needs the values of input {} in "data", as {{"values":[..]}} or {{"value":v}})", i);
   OPKIT_ASSIGN(const ParamBytes params, paramsFromJson(def.params, c.params));

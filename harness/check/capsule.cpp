@@ -1,7 +1,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "engine/base/json_depth.h"
+#include "engine/base/json_text.h"
 #include "engine/model/model.h"
 #include "harness/cases/data.h"
 #include "harness/cases/rng.h"
@@ -75,7 +75,7 @@ std::optional<std::string> failsIsolated(const CaseGroup& group, const std::stri
       [&](size_t, const JobOutcome& outcome) {
         if (outcome.kind == JobOutcome::Kind::Crashed) failed = "crash";
         if (outcome.kind == JobOutcome::Kind::TimedOut) failed = "hang";
-        const Json answer = Json::parse(outcome.answer, nullptr, false);
+        const Json answer = parseJson(outcome.answer);
         if (answer.is_object() && answer.contains("check")) failed = answer.value("check", "");
         if (reason) *reason = answer.is_object() ? answer.value("reason", "") : outcome.answer;
       });
@@ -128,7 +128,7 @@ static Status readStored(const Json& document, const OpRegistry& registry, Case&
 Result<Capsule> readCapsule(const std::string& path, const OpRegistry& registry) {
   OPKIT_ASSIGN(const auto bytes, readFile(path));
   OPKIT_TRY(checkJsonDepth({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).withContext(path));
-  const Json document = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const Json document = parseJson(bytes);
   if (!document.is_object() || document.value("opcase", 0) != kFormat || !document.contains("cases") ||
       !document["cases"].is_array() || document["cases"].empty())
     return Status::corrupt("{}: expected a capsule {{\"opcase\": {}, \"cases\": [..], ..}}", path, kFormat);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_text.h"
 #include "harness/cases/vary.h"
 #include "harness/compare/expected.h"
 
@@ -79,11 +80,11 @@ class Shrinker {
 
   bool dropParams() {
     bool any = false;
-    const Json params = Json::parse(group_.cases[0].params, nullptr, false);
+    const Json params = parseJson(group_.cases[0].params);
     if (!params.is_object()) return false;
     for (const auto& [key, value] : params.items())
       any = acceptAll([&, name = key](Case c) {
-              Json fewer = Json::parse(c.params);
+              Json fewer = parseJson(c.params);
               fewer.erase(name);
               c.params = fewer.dump();
               return c;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_text.h"
 #include "harness/check/verdict.h"
 #include "harness/compare/alterations.h"
 
@@ -72,7 +73,7 @@ class Siblings {
   }
 
   void addParameters(const ParamBytes& base) {
-    const Json params = Json::parse(paramsWithDefaults(def_.params, base), nullptr, false);
+    const Json params = parseJson(paramsWithDefaults(def_.params, base));
     if (!params.is_object()) return;
     for (const auto& [key, value] : params.items()) {
       Json changed = params;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_text.h"
 #include "engine/tensor/float_format.h"
 #include "harness/cases/data.h"
 #include "harness/compare/compare.h"
@@ -17,7 +18,7 @@ constexpr int64_t kMaxElements = int64_t{1} << 18;  // larger cases are variatio
 /// Whether another seed gives this input other values.
 bool isRandom(const std::string& form) {
   if (form.empty()) return true;
-  const nlohmann::json json = nlohmann::json::parse(form);
+  const nlohmann::json json = parseJson(form);
   return json.contains("range") || (json.contains("pattern") && json["pattern"] != "ramp" && json["pattern"] != "rows");
 }
 

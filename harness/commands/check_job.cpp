@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/child_process.h"
+#include "engine/base/json_text.h"
 #include "engine/tools/driver.h"
 #include "harness/run/build_facts.h"
 #include "harness/run/terminal.h"
@@ -29,7 +30,7 @@ std::string JobReports::toText() const {
 }
 
 JobReports JobReports::fromText(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parseJson(text);
   JobReports job;
   if (!json.is_object()) return job;
   for (const Json& report : json.value("reports", Json::array()))

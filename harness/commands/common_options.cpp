@@ -1,4 +1,5 @@
 #include "engine/backend/cpu/simd_target.h"
+#include "engine/base/json_text.h"
 #include "engine/model/model.h"
 #include "harness/cases/fuzz.h"
 #include "harness/cases/reach_catalogue.h"
@@ -122,7 +123,7 @@ Result<DescribedDevice> describeDevice(const std::string& backend, const Runtime
   OPKIT_TRY(runIsolated(
       1, 1, kDeviceTimeoutSeconds, [&](size_t) { return describe(backend, options); },
       [&](size_t, const JobOutcome& outcome) {
-        facts = Json::parse(outcome.answer, nullptr, false);
+        facts = parseJson(outcome.answer);
         if (outcome.kind != JobOutcome::Kind::Answered || !facts.is_object())
           facts = {{"error", "its driver ended the process"}};
       }));

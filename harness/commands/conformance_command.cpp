@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "engine/base/interrupt.h"
+#include "engine/base/json_text.h"
 #include "harness/check/check.h"
 #include "harness/commands/check_rerun.h"
 #include "harness/commands/expectation_options.h"
@@ -91,8 +92,7 @@ class ConformanceLane {
   CaseRecord recordOf(const ConformanceFolder& folder, const JobOutcome& outcome) const {
     CaseRecord one;
     one.status = CaseStatus::Fail;
-    if (outcome.kind == JobOutcome::Kind::Answered)
-      one = reports::caseFromJson(Json::parse(outcome.answer, nullptr, false));
+    if (outcome.kind == JobOutcome::Kind::Answered) one = reports::caseFromJson(parseJson(outcome.answer));
     one.kind = "conformance";
     one.id = folder.id;
     one.backend = backend_;

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_text.h"
 #include "engine/model/model.h"
 #include "harness/commands/commands.h"
 #include "harness/run/terminal.h"
@@ -72,7 +73,7 @@ Result<int> devices(const std::string& json) {
       if (kind.name != "vulkan") continue;
       const auto described = describeDevice(kind.name, {.device = std::to_string(device.index), .cacheDir = "off"});
       if (!described || described->profile.empty()) continue;
-      document.back()["profile"] = nlohmann::json::parse(described->profile, nullptr, false);
+      document.back()["profile"] = parseJson(described->profile);
       profiles += fmt::format("{} {}: {}\n", kind.name, device.index, described->profileText);
       if (!described->lacks.empty())
         profiles +=

@@ -1,6 +1,7 @@
 #include <cfloat>
 
 #include "engine/base/interrupt.h"
+#include "engine/base/json_text.h"
 #include "harness/commands/model_job.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
@@ -51,7 +52,7 @@ class ModelRun {
 
   /// Prints and records the result of a part; returns the error that the user must fix.
   Status take(ModelJob::Part part, const std::string& backend, const JobOutcome& outcome) {
-    Json answer = Json::parse(outcome.answer, nullptr, false);
+    Json answer = parseJson(outcome.answer);
     if (outcome.kind != JobOutcome::Kind::Answered || !answer.is_object())
       answer = {{"record", toJson(lost(part, backend, outcome))}};
     messages_ += answer.value("messages", uint64_t{0});

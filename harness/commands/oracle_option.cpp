@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 
+#include "engine/base/json_text.h"
 #include "engine/model/model.h"
 #include "harness/cases/case_text.h"
 #include "harness/cases/case_writer.h"
@@ -63,7 +64,7 @@ Result<std::string> fileWith(const std::string& file, const std::vector<Case>& c
   std::vector<nlohmann::json> entries;
   for (const Case& c : cases) {
     block += "    " + caseEntry(c) + ",\n";
-    entries.push_back(nlohmann::json::parse(caseEntry(c)));
+    entries.push_back(parseJson(caseEntry(c)));
   }
   const auto isOld = [&](const nlohmann::json& old) {
     const nlohmann::json& first = entries.front();

@@ -1,6 +1,7 @@
 // Imitator: parameters that are ignored, taken from another place, or used at another place of the formula.
 #include <cmath>
 
+#include "engine/base/json_text.h"
 #include "harness/compare/imitator.h"
 
 namespace opkit::harness {
@@ -16,7 +17,7 @@ void Imitator::tryParameter(const std::string& key, const Json& value, const std
 
 /// Each parameter at its default.
 void Imitator::defaults() {
-  const Json given = Json::parse(e_.description.params.empty() ? "{}" : e_.description.params, nullptr, false);
+  const Json given = parseJson(e_.description.params.empty() ? "{}" : e_.description.params);
   if (!given.is_object()) return;
   for (const auto& [key, value] : given.items()) {
     Json without = given;
@@ -25,7 +26,7 @@ void Imitator::defaults() {
           outputOf(e_.inputs, without.dump()));
   }
   if (const auto bytes = paramsFromJson(e_.def.params, given.dump()))
-    params_ = Json::parse(paramsWithDefaults(e_.def.params, *bytes), nullptr, false);
+    params_ = parseJson(paramsWithDefaults(e_.def.params, *bytes));
 }
 
 /// Each parameter at other values, and with the value of another one.
@@ -54,7 +55,7 @@ void Imitator::tryNames(const std::string& key) {
     changed[key] = number;
     const auto bytes = paramsFromJson(e_.def.params, changed.dump());
     if (!bytes) continue;
-    const Json named = Json::parse(paramsWithDefaults(e_.def.params, *bytes), nullptr, false);
+    const Json named = parseJson(paramsWithDefaults(e_.def.params, *bytes));
     if (named.is_object() && named.contains(key) && named[key].is_string()) tryParameter(key, named[key]);
   }
 }

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "engine/base/child_process.h"
-#include "engine/base/json_depth.h"
+#include "engine/base/json_text.h"
 #include "engine/import/onnx/onnx_importer.h"
 #include "harness/check/op_model.h"
 #include "harness/check/placement_check.h"
@@ -47,7 +47,7 @@ Result<Bounds> boundsOf(const fs::path& folder) {
   if (!fs::exists(path)) return bounds;
   OPKIT_ASSIGN(const auto bytes, readFile(path.string()));
   OPKIT_TRY(checkJsonDepth({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).withContext("data.json"));
-  const auto json = nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const auto json = parseJson(bytes);
   if (!json.is_object()) return Status::invalidArgument("data.json: expected a JSON object");
   for (auto [name, value] : {std::pair{"rtol", &bounds.rtol}, std::pair{"atol", &bounds.atol}}) {
     if (!json.contains(name)) continue;

@@ -1,17 +1,20 @@
 #include "harness/mutate/marks.h"
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "engine/base/checked_file.h"
+#include "engine/base/json_text.h"
 
 namespace opkit::harness {
 
 using Json = nlohmann::json;
 
 Status EquivalentMarks::add(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return Status::ok();
-  const Json document = Json::parse(file, nullptr, false);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return Status::ok();
+  OPKIT_ASSIGN(const std::string whole, readText(path));
+  const Json document = parseJson(whole);
   if (!document.is_object() || !document.contains("equivalent") || !document["equivalent"].is_array())
     return Status::invalidArgument("{}: expected {{\"equivalent\": [{{\"shader\", \"change\", \"reason\"}}]}}", path);
   for (const Json& entry : document["equivalent"]) {

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/interrupt.h"
+#include "engine/base/json_text.h"
 #include "engine/op/takes_kernels.h"
 #include "harness/mutate/cpu_faults.h"
 #include "harness/mutate/hunt.h"
@@ -63,7 +64,7 @@ class CpuMutation {
         used.size(), {.workers = options_.jobs, .timeoutSeconds = kSurveyTimeoutSeconds},
         [&](size_t i) { return surveyGroup(hunt, used[i]); },
         [&](size_t i, const JobOutcome& outcome) {
-          const Json answer = Json::parse(outcome.answer, nullptr, false);
+          const Json answer = parseJson(outcome.answer);
           GroupFacts& group = facts[used[i]];
           group.failure = answer.is_object() ? answer.value("failure", "") : "its worker ended: " + outcome.answer;
           if (answer.is_object()) group.seconds = answer.value("seconds", 0.0);
@@ -101,7 +102,7 @@ class CpuMutation {
     result.subject = op;
     result.backend = "cpu";
     result.where = fault;
-    const Json answer = Json::parse(outcome.answer, nullptr, false);
+    const Json answer = parseJson(outcome.answer);
     if (outcome.kind != JobOutcome::Kind::Answered || !answer.is_object()) {
       result.fate = MutantResult::Fate::Killed;
       result.by = outcome.kind == JobOutcome::Kind::TimedOut ? "hang" : "crash: " + outcome.answer;

@@ -4,6 +4,7 @@
 
 #include "engine/backend/vulkan/vulkan_runtime.h"
 #include "engine/base/interrupt.h"
+#include "engine/base/json_text.h"
 #include "harness/mutate/glsl_mutants.h"
 #include "harness/mutate/hunt.h"
 #include "harness/mutate/mutation_run.h"
@@ -102,7 +103,7 @@ class ShaderMutation {
         facts_.size() - first, {.workers = options_.jobs, .timeoutSeconds = kSurveyTimeoutSeconds},
         [&](size_t i) { return surveyGroup(worker, first + i); },
         [&](size_t i, const JobOutcome& outcome) {
-          const Json answer = Json::parse(outcome.answer, nullptr, false);
+          const Json answer = parseJson(outcome.answer);
           GroupFacts& facts = facts_[first + i];
           facts.failure = "its worker ended: " + outcome.answer;
           if (!answer.is_object()) return;
@@ -222,7 +223,7 @@ class ShaderMutation {
     const Mutant& mutant = jobs_[job].mutant;
     MutantResult result{subjects_[jobs_[job].subject].name, "vulkan",
                         fmt::format("line {} ({})", mutant.line, mutant.kind), mutant.before, mutant.after};
-    const Json answer = Json::parse(outcome.answer, nullptr, false);
+    const Json answer = parseJson(outcome.answer);
     if (outcome.kind != JobOutcome::Kind::Answered || !answer.is_object()) {
       result.fate = MutantResult::Fate::Killed;
       result.by = outcome.kind == JobOutcome::Kind::TimedOut ? "hang" : "crash: " + outcome.answer;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "engine/base/json_text.h"
 #include "harness/cases/data.h"
 #include "harness/check/op_model.h"
 #include "harness/check/placement_check.h"
@@ -65,7 +66,7 @@ class Collector {
     Case c;
     c.op = node.type;
     const OpDef& def = *registry_.find(node.type);
-    const Json params = Json::parse(paramsToJson(def.params, node.params), nullptr, false);
+    const Json params = parseJson(paramsToJson(def.params, node.params));
     if (!params.is_object()) return Status::unsupported("its attributes are not JSON");
     c.params = params.dump();
     for (size_t i = 0; i < node.inputs.size(); ++i) OPKIT_TRY(addInput(node.inputs[i], portOf(def.inputs, i), c));

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_text.h"
+
 namespace opkit::harness {
 namespace {
 
@@ -121,7 +123,7 @@ void take(const std::vector<uint8_t>& payload, size_t& at, std::vector<T>& eleme
 }
 
 Result<std::vector<OracleTensor>> outputsOf(const ScriptMessage& answer, std::vector<OracleTensor> outputs) {
-  const Json header = Json::parse(answer.header, nullptr, false);
+  const Json header = parseJson(answer.header);
   if (header.contains("error")) return Status::internal("{}", header["error"].get<std::string>());
   const Json list = header.value("outputs", Json::array());
   if (list.size() != outputs.size())

@@ -15,6 +15,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/json_text.h"
+
 namespace opkit::harness {
 
 extern const char* const kOracleDriver;  // driver.py
@@ -128,7 +130,7 @@ Result<ScriptProcess> ScriptProcess::start(const std::string& script) {
     const std::string ended = got == Transfer::Ended ? process.stop() : "";
     if (ended == kNoProgram) continue;
     if (!ended.empty()) return Status::invalidArgument("{}: Python ended with {} while loading it", script, ended);
-    const Json answer = Json::parse(first.header, nullptr, false);
+    const Json answer = parseJson(first.header);
     if (answer.contains("error")) return Status::invalidArgument("{}", answer["error"].get<std::string>());
     if (answer.contains("numpy")) return process;
   }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "engine/base/json_text.h"
 #include "harness/cases/case.h"
 #include "harness/compare/alterations.h"
 
@@ -49,9 +50,7 @@ std::optional<Traits> traitsOf(const OpDef& def, const std::string& id) {
   const auto params = c ? paramsFromJson(def.params, c->params) : Status::invalidArgument("no case");
   if (!params) return std::nullopt;
   Traits traits;
-  const auto parsed = [&def](const ParamBytes& bytes) {
-    return nlohmann::json::parse(paramsWithDefaults(def.params, bytes), nullptr, false);
-  };
+  const auto parsed = [&def](const ParamBytes& bytes) { return parseJson(paramsWithDefaults(def.params, bytes)); };
   const auto none = paramsFromJson(def.params, "{}");
   const nlohmann::json values = parsed(*params), standard = none ? parsed(*none) : nlohmann::json();
   for (const auto& [key, value] : values.items())

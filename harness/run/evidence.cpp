@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "engine/base/child_process.h"
+#include "engine/base/json_text.h"
 #include "engine/model/model.h"
 #include "harness/run/build_facts.h"
 #include "harness/run/source_table.h"
@@ -186,7 +187,7 @@ Result<Json> readEvidence(const std::string& file) {
   OPKIT_ASSIGN(const std::vector<uint8_t> bytes, readFile(file));
   const std::string text(bytes.begin(), bytes.end());
   const size_t from = text.find("{\"arguments\""), end = text.find('\n', from == std::string::npos ? 0 : from);
-  Json json = from == std::string::npos ? Json() : Json::parse(text.substr(from, end - from), nullptr, false);
+  Json json = from == std::string::npos ? Json() : parseJson(text.substr(from, end - from));
   const auto isText = [](const Json& one) { return one.is_string(); };
   const auto isList = [&](const char* name) {
     return json.contains(name) && json[name].is_array() && std::ranges::all_of(json[name], isText);

@@ -9,6 +9,7 @@
 
 #include "engine/backend/backend_registry.h"
 #include "engine/base/child_process.h"
+#include "engine/base/json_text.h"
 #include "engine/base/where.h"
 #include "engine/graph/pass.h"
 #include "engine/model/model.h"
@@ -27,7 +28,7 @@ using Commands = std::map<std::string, std::string>;
 
 Result<Commands> commandsOf(const std::string& build) {
   OPKIT_ASSIGN(const std::vector<uint8_t> bytes, readFile(build + "/compile_commands.json"));
-  const nlohmann::json entries = nlohmann::json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const nlohmann::json entries = parseJson(bytes);
   Commands commands;
   if (!entries.is_array()) return Status::corrupt("{}/compile_commands.json is not a list", build);
   for (const nlohmann::json& entry : entries) commands.emplace(entry.value("file", ""), entry.value("command", ""));

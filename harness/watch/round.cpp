@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/backend/vulkan/vulkan_runtime.h"
+#include "engine/base/json_text.h"
 #include "engine/model/model.h"
 #include "harness/cases/data.h"
 #include "harness/cases/features.h"
@@ -131,7 +132,7 @@ std::string LaneReport::toText() const {
 }
 
 std::optional<LaneReport> LaneReport::fromText(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parseJson(text);
   if (!json.is_object()) return std::nullopt;
   LaneReport report{.lane = json.at("lane"),
                     .error = json.at("error"),

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "engine/base/json_text.h"
 #include "engine/base/status.h"
 #include "reports/results/records.h"
 
@@ -62,7 +63,7 @@ Json encode(const T& value) {
   } else if constexpr (std::is_same_v<T, CaseStatus>) {
     return nameOf(value);
   } else if constexpr (std::is_same_v<T, JsonText>) {
-    return Json::parse(value.text, nullptr, false);
+    return parseJson(value.text);
   } else if constexpr (IsOptional<T>::value) {
     return encode(*value);
   } else if constexpr (Described<const T>) {

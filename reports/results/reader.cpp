@@ -8,7 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "engine/base/json_depth.h"
+#include "engine/base/checked_file.h"
+#include "engine/base/json_text.h"
 #include "reports/results/common.h"
 #include "reports/results/record_json.h"
 
@@ -211,13 +212,15 @@ Status readResults(const std::string& path, Results& results, const ReadOptions&
 
 Status readResults(std::istream& stream, const std::string& name, Results& results, const ReadOptions& options) {
   Reader reader(results, options);
-  std::string line, cutAt, cutText;  // of a line that is no JSON, as long as it may be a cut line
+  std::string cutAt, cutText;  // of a line that is no JSON, as long as it may be a cut line
   bool any = false, followed = false;
-  for (size_t number = 1; std::getline(stream, line); ++number) {
+  LineReader lines(stream, name);
+  while (lines.next()) {
+    const std::string& line = lines.line();
     if (line.empty()) continue;
-    const std::string where = fmt::format("{}:{}", name, number);
-    OPKIT_TRY(checkJsonDepth(line).withContext(where));
-    const nlohmann::json record = nlohmann::json::parse(line, nullptr, false);
+    const std::string where = lines.where();
+    const nlohmann::json record = parseJson(line);
+    if (record.is_discarded()) OPKIT_TRY(checkJsonDepth(line).withContext(where));
     followed = !cutAt.empty() && !beginsRun(record);
     if (followed) break;
     if (!cutAt.empty()) results.warnings.push_back(cutAt + ": the line was cut short; it is left out");
@@ -229,6 +232,7 @@ Status readResults(std::istream& stream, const std::string& name, Results& resul
     any = true;
     OPKIT_TRY(reader.add(record, line).withContext(where));
   }
+  OPKIT_TRY(lines.status());
   if (cutAt.empty()) return Status::ok();
   if (!any || followed) return Status::corrupt("{}: expected a line of JSON, found '{}'", cutAt, cutText);
   results.warnings.push_back(cutAt + ": the line was cut short; it is left out");

@@ -129,6 +129,16 @@ refused 'not inside a source tree of OpKit' --root / list
 refused 'is not a folder' eject "$work/file"
 scratch_unchanged
 
+# From outside the tree, by a relative path, and from a subfolder: the same plan.
+"$scaffold" new HardNudge --kind elementwise --dry-run >"$work/here"
+tree=$PWD
+(cd .. && "$scaffold" --root "${tree##*/}" new HardNudge --kind elementwise --dry-run) >"$work/outside"
+(cd ops/softmax && "$scaffold" new HardNudge --kind elementwise --dry-run) >"$work/below"
+for place in outside below; do
+  diff <(grep '^[+-]' "$work/here") <(grep '^[+-]' "$work/$place") || fail "new gives another plan from $place the tree"
+done
+scratch_unchanged
+
 # A further kernel: the dry run writes nothing, its diff is what the command does; twice is refused; remove undoes it.
 "$scaffold" new-kernel Softmax --backend vulkan --name fused --dry-run >"$work/diff"
 scratch_unchanged
