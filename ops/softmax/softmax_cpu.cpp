@@ -1,5 +1,6 @@
 // Softmax on the CPU. f32: along the innermost axis row by row; along other axes in blocks of columns, so that vectors
-// run across the columns. Block sizes, and so results, do not depend on threads. f64: a scalar loop.
+// run across the columns, and so do short rows, which are transposed first. Block sizes, and so results, do not depend
+// on threads. f64: a scalar loop.
 #include <cmath>
 #include <utility>
 
@@ -7,7 +8,7 @@
 #include "engine/backend/cpu/double_ops.h"
 #include "engine/backend/cpu/double_rows.h"
 #include "engine/backend/cpu/row_kernel.h"
-#include "engine/backend/cpu/vector_ops.h"
+#include "engine/backend/cpu/short_rows.h"
 #include "ops/softmax/softmax.h"
 
 namespace opkit::ops::softmax {
@@ -36,6 +37,14 @@ class SoftmaxCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     const float* x = floatsOf(*inputs[0]);
     float* y = floatsOf(*outputs[0]);
     if (outputs[0]->desc.elements() == 0) return Status::ok();
+    if (rows_.inner == 1 && rows_.extent <= cpu::kLongestShortRow) {
+      cpu::forEachBlockOfRows(pool_, rows_.outer, rows_.extent, 4, [&](int64_t first, int64_t count) {
+        cpu::RowTile tile(x + first * rows_.extent, count, rows_.extent);
+        normaliseColumns(tile.elements(0), tile.elements(0), tile.step(), count);
+        tile.copyTo(y + first * rows_.extent);
+      });
+      return Status::ok();
+    }
     if (rows_.inner == 1) {
       cpu::parallelRows(pool_, rows_.outer, rows_.extent * 4,
                         [&](int64_t row) { normaliseRow(x + row * rows_.extent, y + row * rows_.extent); });
@@ -45,7 +54,7 @@ class SoftmaxCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     cpu::parallelRows(pool_, rows_.outer * blocks, rows_.extent * kColumns * 4, [&](int64_t index) {
       const int64_t column = index % blocks * kColumns;
       const int64_t first = index / blocks * rows_.extent * rows_.inner + column;
-      normaliseColumns(x + first, y + first, std::min(kColumns, rows_.inner - column));
+      normaliseColumns(x + first, y + first, rows_.inner, std::min(kColumns, rows_.inner - column));
     });
     return Status::ok();
   }
@@ -71,24 +80,25 @@ class SoftmaxCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     return static_cast<float>(total);
   }
 
-  void normaliseColumns(const float* x, float* y, int64_t columns) const {
+  /// `columns` rows side by side, whose elements are `step` apart. y may be x.
+  void normaliseColumns(const float* x, float* y, int64_t step, int64_t columns) const {
     float largest[kColumns], sum[kColumns];
     double total[kColumns] = {};
     std::fill_n(largest, columns, -INFINITY);
     std::fill_n(sum, columns, 0.0f);
-    for (int64_t i = 0; i < rows_.extent; ++i) cpu::maxTo(x + i * rows_.inner, largest, columns);
+    for (int64_t i = 0; i < rows_.extent; ++i) cpu::maxTo(x + i * step, largest, columns);
     for (int64_t i = 0; i < rows_.extent; ++i) {
-      cpu::expTo(x + i * rows_.inner, largest, params_.log ? nullptr : y + i * rows_.inner, sum, columns);
+      cpu::expTo(x + i * step, largest, params_.log ? nullptr : y + i * step, sum, columns);
       if ((i + 1) % kRun != 0) continue;
       for (int64_t c = 0; c < columns; ++c) total[c] += static_cast<double>(std::exchange(sum[c], 0.0f));
     }
     for (int64_t c = 0; c < columns; ++c) sum[c] = static_cast<float>(total[c] + static_cast<double>(sum[c]));
+    if (params_.log) cpu::logOf(sum, sum, columns);
     for (int64_t i = 0; i < rows_.extent; ++i) {
-      float* row = y + i * rows_.inner;
       if (params_.log)
-        cpu::logNormalise(x + i * rows_.inner, largest, sum, row, columns);
+        cpu::subtract(x + i * step, largest, sum, y + i * step, columns);
       else
-        cpu::divideBy(row, sum, row, columns);
+        cpu::divideBy(y + i * step, sum, y + i * step, columns);
     }
   }
 

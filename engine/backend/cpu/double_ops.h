@@ -48,5 +48,9 @@ inline void normalise(const double* x, double mean, double factor, const double*
                       int64_t count) {
   for (int64_t i = 0; i < count; ++i) y[i] = (x[i] - mean) * factor * (scale ? scale[i] : 1.0) + (bias ? bias[i] : 0.0);
 }
+inline void normalise(const double* x, double mean, double factor, double scale, double bias, double* y,
+                      int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] = (x[i] - mean) * factor * scale + bias;
+}
 
 }  // namespace opkit::cpu

@@ -2,6 +2,7 @@
 // that additions do not wait for each other and errors grow with count / (4 * lanes).
 #include "engine/backend/cpu/vector_ops.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -61,6 +62,18 @@ using DoubleTag = hn::ScalableTag<double>;
 using DoubleVec = hn::Vec<DoubleTag>;
 constexpr int64_t kDoubles = static_cast<int64_t>(hn::MaxLanes(DoubleTag()));
 
+/// The first `count` of as many floats as a vector of doubles has; then zeros.
+HWY_INLINE hn::Vec<hn::Rebind<float, DoubleTag>> firstFloats(const float* x, int64_t count) {
+  const hn::Rebind<float, DoubleTag> narrow;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  return hn::MaskedLoad(hn::FirstN(narrow, static_cast<size_t>(count)), narrow, x);
+#else
+  HWY_ALIGN float floats[kDoubles] = {};
+  for (int64_t i = 0; i < count; ++i) floats[i] = x[i];
+  return hn::Load(narrow, floats);
+#endif
+}
+
 /// The sum of map(x[i]), in double.
 template <class Map>
 HWY_INLINE double foldSum(const float* x, int64_t count, Map map) {
@@ -73,16 +86,11 @@ HWY_INLINE double foldSum(const float* x, int64_t count, Map map) {
   for (; i + 4 * kDoubles <= count; i += 4 * kDoubles)
     HWY_UNROLL(4) for (int v = 0; v < 4; ++v) part[v] = hn::Add(part[v], term(x + i + v * kDoubles));
   for (; i + kDoubles <= count; i += kDoubles) part[0] = hn::Add(part[0], term(x + i));
-  HWY_ALIGN double lanes[kDoubles];
-  hn::Store(hn::Add(hn::Add(part[0], part[1]), hn::Add(part[2], part[3])), d, lanes);
-  double total = 0;
-  for (const double lane : lanes) total += lane;
-  if (i == count) return total;
-  HWY_ALIGN float tail[kLanes] = {};
-  for (int64_t k = 0; k < count - i; ++k) tail[k] = x[i + k];
-  hn::Store(term(tail), d, lanes);
-  for (int64_t k = 0; k < count - i; ++k) total += lanes[k];
-  return total;
+  if (i < count) {
+    const auto rest = hn::FirstN(d, static_cast<size_t>(count - i));
+    part[1] = hn::Add(part[1], hn::IfThenElseZero(rest, map(hn::PromoteTo(d, firstFloats(x + i, count - i)))));
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(part[0], part[1]), hn::Add(part[2], part[3]))));
 }
 
 double sum(const float* x, int64_t n) {
@@ -180,29 +188,69 @@ HWY_INLINE void multiplyAll(const SmallProduct& p, const T* a, const T* b, T* y)
   for (; row + 4 <= p.rows; row += 4) multiplyRows<4>(p, a + row * p.aRow, b, y + row * p.yRow);
   for (; row < p.rows; ++row) multiplyRows<1>(p, a + row * p.aRow, b, y + row * p.yRow);
 }
-void transposeFloats(const float* x, int64_t xRow, int64_t rows, int64_t columns, float* y, int64_t yRow) {
-  int64_t i = 0;
+
 #if HWY_TARGET != HWY_SCALAR
+/// Four rows of four elements.
+HWY_INLINE void transposeBlock(const float* x, int64_t xRow, float* y, int64_t yRow) {
   const hn::FixedTag<float, 4> d;
-  for (; i + 4 <= rows; i += 4) {
-    int64_t j = 0;
-    for (; j + 4 <= columns; j += 4) {
-      const float* from = x + i * xRow + j;
-      float* to = y + j * yRow + i;
-      const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + xRow), c = hn::LoadU(d, from + 2 * xRow),
-                 e = hn::LoadU(d, from + 3 * xRow);
-      const auto lowEven = hn::InterleaveLower(d, a, c), lowOdd = hn::InterleaveLower(d, b, e);
-      const auto highEven = hn::InterleaveUpper(d, a, c), highOdd = hn::InterleaveUpper(d, b, e);
-      hn::StoreU(hn::InterleaveLower(d, lowEven, lowOdd), d, to);
-      hn::StoreU(hn::InterleaveUpper(d, lowEven, lowOdd), d, to + yRow);
-      hn::StoreU(hn::InterleaveLower(d, highEven, highOdd), d, to + 2 * yRow);
-      hn::StoreU(hn::InterleaveUpper(d, highEven, highOdd), d, to + 3 * yRow);
+  const auto a = hn::LoadU(d, x), b = hn::LoadU(d, x + xRow), c = hn::LoadU(d, x + 2 * xRow),
+             e = hn::LoadU(d, x + 3 * xRow);
+  const auto lowEven = hn::InterleaveLower(d, a, c), lowOdd = hn::InterleaveLower(d, b, e);
+  const auto highEven = hn::InterleaveUpper(d, a, c), highOdd = hn::InterleaveUpper(d, b, e);
+  hn::StoreU(hn::InterleaveLower(d, lowEven, lowOdd), d, y);
+  hn::StoreU(hn::InterleaveUpper(d, lowEven, lowOdd), d, y + yRow);
+  hn::StoreU(hn::InterleaveLower(d, highEven, highOdd), d, y + 2 * yRow);
+  hn::StoreU(hn::InterleaveUpper(d, highEven, highOdd), d, y + 3 * yRow);
+}
+/// Rows of two or three elements, one after another. The last vectors overlap those before. REQUIRES kLanes rows.
+HWY_INLINE void splitShortRows(const float* x, int64_t rows, int64_t columns, float* y, int64_t yRow) {
+  const FloatTag d;
+  FloatVec a, b, c;
+  for (int64_t i = 0; i < rows; i += kLanes) {
+    const int64_t row = std::min(i, rows - kLanes);
+    if (columns == 2) {
+      hn::LoadInterleaved2(d, x + 2 * row, a, b);
+    } else {
+      hn::LoadInterleaved3(d, x + 3 * row, a, b, c);
+      store(c, y + 2 * yRow + row);
     }
-    for (; j < columns; ++j)
-      for (int64_t r = i; r < i + 4; ++r) y[j * yRow + r] = x[r * xRow + j];
+    store(a, y + row);
+    store(b, y + yRow + row);
   }
+}
+/// The way back: two or three rows become `columns` rows of so many elements.
+HWY_INLINE void joinFewRows(const float* x, int64_t xRow, int64_t rows, int64_t columns, float* y) {
+  const FloatTag d;
+  for (int64_t i = 0; i < columns; i += kLanes) {
+    const int64_t column = std::min(i, columns - kLanes);
+    const FloatVec a = load(x + column), b = load(x + xRow + column);
+    if (rows == 2)
+      hn::StoreInterleaved2(a, b, d, y + 2 * column);
+    else
+      hn::StoreInterleaved3(a, b, load(x + 2 * xRow + column), d, y + 3 * column);
+  }
+}
 #endif
-  for (; i < rows; ++i)
+
+void transposeFloats(const float* x, int64_t xRow, int64_t rows, int64_t columns, float* y, int64_t yRow) {
+#if HWY_TARGET != HWY_SCALAR
+  if (rows >= 4 && columns >= 4) {  // the last blocks overlap those before
+    for (int64_t i = 0; i < rows; i += 4) {
+      const int64_t row = std::min(i, rows - 4);
+      for (int64_t j = 0; j < columns; j += 4) {
+        const int64_t column = std::min(j, columns - 4);
+        transposeBlock(x + row * xRow + column, xRow, y + column * yRow + row, yRow);
+      }
+    }
+    return;
+  }
+  if (columns == 1 && xRow == 1) return copyRun(x, y, rows);
+  if (rows == 1 && yRow == 1) return copyRun(x, y, columns);
+  if ((columns == 2 || columns == 3) && xRow == columns && rows >= kLanes)
+    return splitShortRows(x, rows, columns, y, yRow);
+  if ((rows == 2 || rows == 3) && yRow == rows && columns >= kLanes) return joinFewRows(x, xRow, rows, columns, y);
+#endif
+  for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) y[j * yRow + i] = x[i * xRow + j];
 }
 
@@ -220,27 +268,45 @@ void divideMap(const float* x, float divisor, float* y, int64_t n) {
   const FloatVec by = set(divisor);
   map1(x, y, n, [by](FloatVec v) HWY_ATTR { return hn::Div(v, by); });
 }
+void squareRootMap(const float* x, float* y, int64_t n) {
+  map1(x, y, n, [](FloatVec v) HWY_ATTR { return hn::Sqrt(v); });
+}
 void divideByMap(const float* x, const float* divisor, float* y, int64_t n) {
   map2(x, divisor, y, n, [](FloatVec v, FloatVec by) HWY_ATTR { return hn::Div(v, by); });
 }
 
+/// (x - mean) * factor in float. Differences of elements near the largest float overflow, and their factor is denormal:
+/// they are scaled first.
+struct Normal {
+  Normal(double mean, double by) {
+    const double first = by < 0x1p-64 ? 0x1p-32 : 1;
+    const auto high = static_cast<float>(mean * first);
+    scaled = set(static_cast<float>(first));
+    centre = set(high);
+    rest = set(static_cast<float>(mean * first - high));
+    factor = set(static_cast<float>(by / first));
+  }
+  HWY_INLINE FloatVec operator()(FloatVec x) const {
+    return hn::Mul(hn::Sub(hn::Sub(hn::Mul(x, scaled), centre), rest), factor);
+  }
+  FloatVec scaled, centre, rest, factor;
+};
+
 void normaliseMap(const float* x, double mean, double factor, const float* scale, const float* bias, float* y,
                   int64_t n) {
-  // Differences of elements near the largest float overflow, and their factor is denormal: they are scaled first.
-  const double first = factor < 0x1p-64 ? 0x1p-32 : 1;
-  const auto high = static_cast<float>(mean * first);
-  const FloatVec scaled = set(static_cast<float>(first)), centre = set(high);
-  const FloatVec rest = set(static_cast<float>(mean * first - high)), by = set(static_cast<float>(factor / first));
-  const auto value = [scaled, centre, rest, by](FloatVec v, FloatVec s, FloatVec b) HWY_ATTR {
-    return hn::MulAdd(hn::Mul(hn::Sub(hn::Sub(hn::Mul(v, scaled), centre), rest), by), s, b);
-  };
+  const Normal normal(mean, factor);
   const FloatVec one = set(1.0f), zero = set(0.0f);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
-    store(value(load(x + i), scale ? load(scale + i) : one, bias ? load(bias + i) : zero), y + i);
+    store(hn::MulAdd(normal(load(x + i)), scale ? load(scale + i) : one, bias ? load(bias + i) : zero), y + i);
   if (i == n) return;
   const FloatVec s = scale ? loadPart(scale + i, n - i) : one, b = bias ? loadPart(bias + i, n - i) : zero;
-  storePart(value(loadPart(x + i, n - i), s, b), y + i, n - i);
+  storePart(hn::MulAdd(normal(loadPart(x + i, n - i)), s, b), y + i, n - i);
+}
+void normaliseAlike(const float* x, double mean, double factor, float scale, float bias, float* y, int64_t n) {
+  const Normal normal(mean, factor);
+  const FloatVec s = set(scale), b = set(bias);
+  map1(x, y, n, [normal, s, b](FloatVec v) HWY_ATTR { return hn::MulAdd(normal(v), s, b); });
 }
 
 // ---- exponentials
@@ -284,12 +350,17 @@ void expColumns(const float* x, const float* shift, float* y, float* sum, int64_
   storePart(hn::Add(loadPart(sum + i, n - i), e), sum + i, n - i);
 }
 
-void logNormaliseMap(const float* x, const float* shift, const float* sum, float* y, int64_t n) {
+void subtractBoth(const float* x, const float* first, const float* second, float* y, int64_t n) {
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) store(hn::Sub(hn::Sub(load(x + i), load(shift + i)), log(load(sum + i))), y + i);
+  for (; i + kLanes <= n; i += kLanes) store(hn::Sub(hn::Sub(load(x + i), load(first + i)), load(second + i)), y + i);
   if (i == n) return;
-  const FloatVec shifted = hn::Sub(loadPart(x + i, n - i), loadPart(shift + i, n - i));
-  storePart(hn::Sub(shifted, log(loadPart(sum + i, n - i, 1.0f))), y + i, n - i);
+  const FloatVec shifted = hn::Sub(loadPart(x + i, n - i), loadPart(first + i, n - i));
+  storePart(hn::Sub(shifted, loadPart(second + i, n - i)), y + i, n - i);
+}
+void logarithmMap(const float* x, float* y, int64_t n) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) store(log(load(x + i)), y + i);
+  if (i < n) storePart(log(loadPart(x + i, n - i, 1.0f)), y + i, n - i);
 }
 
 // ---- half precision, by the processor where the instruction set converts, else by integer arithmetic
@@ -370,17 +441,23 @@ FORWARD(void, clampTo, clampAll, (float low, float high, float* y, int64_t count
 FORWARD(void, affine, affineMap, (const float* x, float centre, float factor, float constant, float* y, int64_t count),
         (x, centre, factor, constant, y, count))
 FORWARD(void, divide, divideMap, (const float* x, float divisor, float* y, int64_t count), (x, divisor, y, count))
+FORWARD(void, squareRoot, squareRootMap, (const float* x, float* y, int64_t count), (x, y, count))
 FORWARD(void, divideBy, divideByMap, (const float* x, const float* divisor, float* y, int64_t count),
         (x, divisor, y, count))
 FORWARD(void, normalise, normaliseMap,
         (const float* x, double mean, double factor, const float* scale, const float* bias, float* y, int64_t count),
         (x, mean, factor, scale, bias, y, count))
+FORWARD(void, normalise, normaliseAlike,
+        (const float* x, double mean, double factor, float scale, float bias, float* y, int64_t count),
+        (x, mean, factor, scale, bias, y, count))
 FORWARD(float, expOf, expRow, (const float* x, float shift, float* y, int64_t count), (x, shift, y, count))
 FORWARD(float, expBelow, expRowBelow, (const float* x, float shift, float* y, int64_t count), (x, shift, y, count))
 FORWARD(void, expTo, expColumns, (const float* x, const float* shift, float* y, float* sum, int64_t count),
         (x, shift, y, sum, count))
-FORWARD(void, logNormalise, logNormaliseMap,
-        (const float* x, const float* shift, const float* sum, float* y, int64_t count), (x, shift, sum, y, count))
+FORWARD(void, logOf, logarithmMap, (const float* x, float* y, int64_t count), (x, y, count))
+FORWARD(void, subtract, subtractBoth,
+        (const float* x, const float* first, const float* second, float* y, int64_t count),
+        (x, first, second, y, count))
 FORWARD(void, widenHalves, widen, (const Half* x, float* y, int64_t count), (x, y, count))
 FORWARD(void, roundToHalves, roundHalf, (const float* x, Half* y, int64_t count), (x, y, count))
 

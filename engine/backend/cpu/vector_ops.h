@@ -38,7 +38,7 @@ struct SmallProduct {
 void multiplySmall(const SmallProduct& product, const float* a, const float* b, float* y);
 void multiplySmall(const SmallProduct& product, const double* a, const double* b, double* y);
 
-/// y[j * yRow + i] = x[i * xRow + j] for `rows` of i, `columns` of j.
+/// y[j * yRow + i] = x[i * xRow + j] for `rows` of i, `columns` of j. They do not overlap.
 void transpose(const float* x, int64_t xRow, int64_t rows, int64_t columns, float* y, int64_t yRow);
 
 /// Clamps y to [low, high].
@@ -48,12 +48,16 @@ void clampTo(float low, float high, float* y, int64_t count);
 void affine(const float* x, float centre, float factor, float constant, float* y, int64_t count);
 /// y = x / divisor.
 void divide(const float* x, float divisor, float* y, int64_t count);
+/// y = sqrt(x)
+void squareRoot(const float* x, float* y, int64_t count);
 /// y = x / divisor, element by element.
 void divideBy(const float* x, const float* divisor, float* y, int64_t count);
 /// y = (x - mean) * factor * scale + bias, where scale and bias are rows; a null scale is 1, a null bias 0. The mean is
 /// used in double precision.
 void normalise(const float* x, double mean, double factor, const float* scale, const float* bias, float* y,
                int64_t count);
+/// The same with one scale and one bias for all.
+void normalise(const float* x, double mean, double factor, float scale, float bias, float* y, int64_t count);
 
 /// y = e^(x - shift); returns the sum of y. y may be null when only the sum is wanted.
 float expOf(const float* x, float shift, float* y, int64_t count);
@@ -61,8 +65,10 @@ float expOf(const float* x, float shift, float* y, int64_t count);
 float expBelow(const float* x, float shift, float* y, int64_t count);
 /// y = e^(x - shift) and sum += y, REQUIRES x <= shift, or NaN; element by element; y may be null.
 void expTo(const float* x, const float* shift, float* y, float* sum, int64_t count);
-/// y = x - shift - log(sum), element by element.
-void logNormalise(const float* x, const float* shift, const float* sum, float* y, int64_t count);
+/// y = log(x)
+void logOf(const float* x, float* y, int64_t count);
+/// y = x - first - second, element by element.
+void subtract(const float* x, const float* first, const float* second, float* y, int64_t count);
 
 /// y = x, exactly.
 void widenHalves(const Half* x, float* y, int64_t count);
