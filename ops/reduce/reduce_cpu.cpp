@@ -1,14 +1,14 @@
 // Reductions on the CPU, f32: runs of neighbours are folded by vectors when the innermost axis is reduced; else
-// rows are folded into a block of output columns, and so are short runs that lie side by side. Orders depend on shapes
-// alone, never on threads. Rows are folded in float, and a column that overflows, or whose squares vanish, again in
-// double.
+// rows are folded into a block of output columns, and so are short runs, whose elements are transposed first. Orders
+// depend on shapes alone, never on threads. Rows are folded in float, and a column that overflows, or whose squares
+// vanish, again in double.
 #include <cmath>
+#include <limits>
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/parallel.h"
 #include "engine/backend/cpu/row_kernel.h"
-#include "engine/backend/cpu/vector_ops.h"
-#include "engine/base/divide.h"
+#include "engine/backend/cpu/short_rows.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_scalar_cpu.h"
 #include "ops/reduce/reduce_views.h"
@@ -18,14 +18,14 @@ namespace {
 
 constexpr int64_t kColumns = 256;          // of one block
 constexpr int64_t kCallElements = 16;      // that a run costs beside its elements
-constexpr int64_t kShortRun = 8;           // elements that one by one cost no more than a call
-constexpr int64_t kMostTogether = 64;      // of a run that is folded after many others into it
 constexpr float kLeastSquares = 0x1p-80f;  // terms of a smaller sum are, or are near, denormals
+
+using FoldRow = void(const float* x, float* y, int64_t count);
 
 /// The folds of one kind: runs into one value, rows into rows.
 struct Fold {
   double (*run)(const float* x, int64_t count);
-  void (*row)(const float* x, float* y, int64_t count);
+  FoldRow* row;
   float start;
 };
 
@@ -76,7 +76,7 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
       return Status::ok();
     }
     if (alongRuns && joinsRuns()) {
-      const int64_t neighbours = view_->kept.size.back(), together = kColumns / runLength();
+      const int64_t neighbours = view_->kept.size.back(), together = cpu::shortRowsTogether(runLength());
       const int64_t blocks = ceilDiv(neighbours, together);
       cpu::parallelRows(pool_, kept / neighbours * blocks, count_ * together, [&](int64_t index) {
         const int64_t outer = index / blocks, first = index % blocks * together;
@@ -115,23 +115,30 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   int64_t runLength() const { return view_->reduced.size.back(); }
   /// Whether runs of neighbouring outputs lie side by side, and are too short for a call each.
   bool joinsRuns() const {
-    if (rank() == 0 || count_ == 0 || view_->kept.size.empty()) return false;
-    const int64_t length = runLength(), runs = count_ / length;
-    return view_->kept.strides[0].back() == length && (length <= kShortRun || (runs >= 4 && length <= kMostTogether));
+    return rank() > 0 && count_ > 0 && !view_->kept.size.empty() && runLength() <= cpu::kLongestShortRow &&
+           view_->kept.strides[0].back() == runLength();
   }
   /// `outputs` neighbours: the runs of each are folded into one, element by element, and that one last.
   void joinRuns(const float* x, float* y, int64_t outputs) const {
-    const int64_t length = runLength();
-    float sums[kColumns];
-    std::fill_n(sums, outputs * length, fold_.start);
-    for (int64_t run = 0; run < count_ / length; ++run)
-      fold_.row(x + offsetOf(view_->reduced, rank() - 1, run), sums, outputs * length);
-    for (int64_t i = 0; i < outputs; ++i) {
-      double value = sums[i * length];
-      for (int64_t k = 1; k < length; ++k)
-        value = fold_.start == 0 ? value + sums[i * length + k] : joined(value, sums[i * length + k]);
-      y[i] = finished(isLost(value) ? foldRuns(x + i * length) : value);
+    const int64_t length = runLength(), runs = count_ / length;
+    const auto recompute = [&](int64_t i) { return foldRuns(x + i * length); };
+    if (runs == 1) {
+      foldShortRuns(x, y, outputs, fold_.row);
+    } else {
+      float folded[cpu::kTileElements];
+      std::fill_n(folded, outputs * length, fold_.start);
+      for (int64_t run = 0; run < runs; ++run)
+        fold_.row(x + offsetOf(view_->reduced, rank() - 1, run), folded, outputs * length);
+      foldShortRuns(folded, y, outputs, joinRow());
     }
+    finish(y, outputs, recompute);
+  }
+  /// One run for each output, one after another.
+  void foldShortRuns(const float* x, float* y, int64_t outputs, FoldRow* fold) const {
+    std::fill_n(y, outputs, fold_.start);
+    if (runLength() == 1) return fold(x, y, outputs);
+    const cpu::RowTile tile(x, outputs, runLength());
+    for (int64_t k = 0; k < runLength(); ++k) fold(tile.elements(k), y, outputs);
   }
   /// A sum that overflowed, or squares that vanished.
   bool isLost(double sum) const { return fold_.start == 0 && (!std::isfinite(sum) || (root_ && sum < kLeastSquares)); }
@@ -142,12 +149,39 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   }
 
   void foldRows(const float* x, float* y, int64_t columns) const {
+    const int64_t together = rowsTogether(columns), width = together * columns;
     float sums[kColumns];
-    std::fill_n(sums, columns, fold_.start);
-    for (int64_t row = 0; row < count_; ++row) fold_.row(x + offsetOf(view_->reduced, rank(), row), sums, columns);
-    for (int64_t i = 0; i < columns; ++i) {
-      y[i] = finished(isLost(sums[i]) ? foldColumn(x + i) : sums[i]);
+    std::fill_n(sums, width, fold_.start);
+    int64_t row = 0;
+    for (; row + together <= count_; row += together) fold_.row(x + offsetOf(view_->reduced, rank(), row), sums, width);
+    for (; row < count_; ++row) fold_.row(x + offsetOf(view_->reduced, rank(), row), sums, columns);
+    for (int64_t k = 1; k < together; ++k) joinRow()(sums + k * columns, sums, columns);
+    std::copy_n(sums, columns, y);
+    finish(y, columns, [&](int64_t i) { return foldColumn(x + i); });
+  }
+  /// Rows of few columns that follow each other are folded as one.
+  int64_t rowsTogether(int64_t columns) const {
+    const bool follow = rank() == 1 && view_->reduced.strides[0][0] == columns;
+    return follow ? std::clamp<int64_t>(count_ / 4, 1, kColumns / columns) : 1;
+  }
+  /// Joins two folds of the same columns.
+  FoldRow* joinRow() const { return fold_.start == 0 ? cpu::addTo : fold_.row; }
+  /// Makes sums of `outputs` neighbours their results; those that are lost are recomputed.
+  template <class Recompute>
+  void finish(float* y, int64_t outputs, const Recompute& recompute) const {
+    if (fold_.start == 0 && anyIsLost(y, outputs)) {
+      for (int64_t i = 0; i < outputs; ++i) y[i] = finished(isLost(y[i]) ? recompute(i) : y[i]);
+      return;
     }
+    if (mean_) cpu::divide(y, static_cast<float>(count_), y, outputs);
+    if (root_) cpu::squareRoot(y, y, outputs);
+  }
+  bool anyIsLost(const float* sums, int64_t count) const {
+    const float least = root_ ? kLeastSquares : -INFINITY;
+    int lost = 0;
+    for (int64_t i = 0; i < count; ++i)
+      lost |= !(std::fabs(sums[i]) <= std::numeric_limits<float>::max()) | (sums[i] < least);
+    return lost != 0;
   }
   double foldColumn(const float* x) const {
     double sum = 0;

@@ -5,7 +5,7 @@
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/row_kernel.h"
-#include "engine/base/divide.h"
+#include "engine/backend/cpu/short_rows.h"
 #include "ops/reduce/log_sum_exp.h"
 #include "ops/reduce/reduce_views.h"
 
@@ -135,16 +135,50 @@ class Running {
   [[no_unique_address]] std::conditional_t<kKind == Kind::LogSumExp, double, Nothing> largest_ = lowest();
 };
 
+/// At most kColumns columns of `rows` rows, which begin at rowAt(row).
+template <class RowAt>
+void logSumExpOfColumns(int64_t rows, int64_t columns, float* y, const RowAt& rowAt) {
+  LogSumExpColumns exponents(columns);
+  for (int64_t row = 0; row < rows; ++row) exponents.findLargest(rowAt(row));
+  for (int64_t row = 0; row < rows; ++row) exponents.add(rowAt(row));
+  exponents.result(y);
+}
+
 template <class R, class T>
 R foldRun(const T* x, int64_t count) {
   R parts[kParts];
   int64_t i = 0;
   for (; i + kParts <= count; i += kParts)
     for (int64_t k = 0; k < kParts; ++k) parts[k].take(x[i + k]);
-  for (; i < count; ++i) parts[0].take(x[i]);
+  for (int64_t k = 0; i < count; ++i, ++k) parts[k].take(x[i]);
   for (int64_t k = 1; k < kParts; ++k) parts[0].join(parts[k]);
   return parts[0];
 }
+/// `outputs` neighbours of a short row each, one after another. Elements of a row wait for each other, rows do not.
+template <class T, Kind kKind>
+void foldShortRows(const T* x, int64_t length, T* y, int64_t outputs) {
+  if constexpr (std::is_same_v<T, float> && kKind == Kind::LogSumExp) {
+    const cpu::RowTile tile(x, outputs, length);
+    for (int64_t c = 0; c < outputs; c += kColumns)
+      logSumExpOfColumns(length, std::min(kColumns, outputs - c), y + c,
+                         [&](int64_t i) { return tile.elements(i) + c; });
+    return;
+  }
+  constexpr int64_t kTogether = 4;
+  int64_t row = 0;
+  for (; row + kTogether <= outputs; row += kTogether) {
+    Running<T, kKind> running[kTogether];
+    for (int64_t i = 0; i < length; ++i)
+      for (int64_t k = 0; k < kTogether; ++k) running[k].take(x[(row + k) * length + i]);
+    for (int64_t k = 0; k < kTogether; ++k) y[row + k] = running[k].result(length);
+  }
+  for (; row < outputs; ++row) {
+    Running<T, kKind> running;
+    for (int64_t i = 0; i < length; ++i) running.take(x[row * length + i]);
+    y[row] = running.result(length);
+  }
+}
+
 /// Small integers, first in 32 bits.
 template <class R, class T>
 R sumRun(const T* x, int64_t count) {
@@ -174,7 +208,7 @@ T foldRow(const Loops& loops, const T* x) {
   const int64_t length = loops.size.back(), stride = loops.strides[0].back(), rows = length == 0 ? 0 : work / length;
   for (int64_t row = 0; row < rows; ++row) {
     const T* from = x + offsetOf(loops, rank - 1, row);
-    if (stride != 1 || !R::kMayReorder)
+    if (stride != 1 || !R::kMayReorder || length < kParts)
       for (int64_t i = 0; i < length; ++i) running.take(from[i * stride]);
     else if constexpr (kKind == Kind::Mean && sizeof(T) <= 2)
       running.join(sumRun<R>(from, length));
@@ -189,31 +223,36 @@ template <class T, Kind kKind>
 void foldColumns(const Loops& loops, const T* x, T* y, int64_t columns) {
   const int64_t work = elementCount(loops.size);
   const auto rowAt = [&](int64_t row) { return x + offsetOf(loops, loops.size.size(), row); };
-  if constexpr (std::is_same_v<T, float> && kKind == Kind::LogSumExp) {
-    LogSumExpColumns exponents(columns);
-    for (int64_t row = 0; row < work; ++row) exponents.findLargest(rowAt(row));
-    for (int64_t row = 0; row < work; ++row) exponents.add(rowAt(row));
-    return exponents.result(y);
-  }
-  Running<T, kKind> running[kColumns];
-  for (int64_t row = 0; row < work; ++row) {
+  if constexpr (std::is_same_v<T, float> && kKind == Kind::LogSumExp)
+    return logSumExpOfColumns(work, columns, y, rowAt);
+  using R = Running<T, kKind>;
+  // Rows of few columns that follow each other are folded as one.
+  const bool follow = R::kMayReorder && loops.size.size() == 1 && loops.strides[0][0] == columns;
+  const int64_t together = follow ? std::clamp<int64_t>(work / 4, 1, kColumns / columns) : 1;
+  R running[kColumns];
+  int64_t row = 0;
+  const auto take = [&](int64_t rows) {
     const T* from = rowAt(row);
-    for (int64_t c = 0; c < columns; ++c) running[c].take(from[c]);
-  }
+    for (int64_t c = 0; c < rows * columns; ++c) running[c].take(from[c]);
+  };
+  for (; row + together <= work; row += together) take(together);
+  for (; row < work; ++row) take(1);
+  for (int64_t c = columns; c < together * columns; ++c) running[c % columns].join(running[c]);
   for (int64_t c = 0; c < columns; ++c) y[c] = running[c].result(work);
 }
 
-/// The two ways to fold, for one kind. Threads and outputs are divided once for all kinds, since the compiler makes
+/// The three ways to fold, for one kind. Threads and outputs are divided once for all kinds, since the compiler makes
 /// code for each pair of kind and type.
 template <class T>
 struct Folds {
   T (*row)(const Loops&, const T*) = nullptr;
   void (*columns)(const Loops&, const T*, T*, int64_t) = nullptr;
+  void (*shortRows)(const T*, int64_t, T*, int64_t) = nullptr;
 };
 template <class T>
 Folds<T> foldsOf(Kind kind) {
 #define REDUCE(id, Name, numericClass) \
-  if (kind == Kind::Name) return {foldRow<T, Kind::Name>, foldColumns<T, Kind::Name>};
+  if (kind == Kind::Name) return {foldRow<T, Kind::Name>, foldColumns<T, Kind::Name>, foldShortRows<T, Kind::Name>};
 #include "ops/reduce/reduce_table.h"
   return {};
 }
@@ -251,6 +290,10 @@ class ScalarReduce final : public cpu::CpuKernel, public cpu::RowKernel {
     const int64_t work = elementCount(folded.size), outputs = elementCount(kept.size);
     if (outputs == 0) return;
     const int64_t cost = work * (kind_ == Kind::LogSumExp ? 4 : 1);
+    if (hasShortRows(kept, folded))
+      return cpu::forEachBlockOfRows(pool_, outputs, work, cost / work, [&](int64_t first, int64_t count) {
+        folds.shortRows(x + first * work, work, y + first, count);
+      });
     if (rank == 0 || kept.strides[0].back() != 1 || work == 0 || isRun<T>(folded))
       return cpu::parallelRows(pool_, outputs, cost,
                                [&](int64_t row) { y[row] = folds.row(folded, x + offsetOf(kept, rank, row)); });
@@ -260,6 +303,11 @@ class ScalarReduce final : public cpu::CpuKernel, public cpu::RowKernel {
       folds.columns(folded, x + offsetOf(kept, rank - 1, outer) + column, y + outer * columns + column,
                     std::min(kColumns, columns - column));
     });
+  }
+  /// Whether all outputs fold short rows that lie one after another.
+  bool hasShortRows(const Loops& kept, const Loops& folded) const {
+    return kept.size.size() == 1 && folded.size.size() == 1 && folded.strides[0][0] == 1 &&
+           folded.size[0] <= cpu::kLongestShortRow && folded.size[0] > 0 && kept.strides[0][0] == folded.size[0];
   }
   /// Whether LogSumExp takes the elements of an output in their order, at once.
   template <class T>
