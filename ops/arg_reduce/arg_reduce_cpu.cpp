@@ -1,8 +1,9 @@
 // ArgMax and ArgMin on the CPU: a row is folded to its best value and then searched for it; rows that lie side by side
-// are folded and searched together.
+// are folded and searched together, and so are short rows of f32, which are transposed first. Short rows of other
+// types take turns.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/row_kernel.h"
-#include "engine/backend/cpu/vector_ops.h"
+#include "engine/backend/cpu/short_rows.h"
 #include "ops/arg_reduce/arg_reduce.h"
 
 namespace opkit::ops::arg_reduce {
@@ -10,17 +11,34 @@ namespace {
 
 constexpr int64_t kColumns = 64;  // rows of one block, which lie next to each other
 
-template <class T>
-bool isNan(T x) {
-  return x != x;
+/// True if `x` replaces `best`, which stands before it: NaN beats everything and the first NaN stays, as in NumPy; of
+/// equal elements the first stays, or not.
+template <bool kSmallest, bool kLast, class T>
+bool replaces(T x, T best) {
+  if constexpr (kLast) return (kSmallest ? x <= best : x >= best) | (x != x);
+  return (kSmallest ? x < best : x > best) | ((x != x) & (best == best));
 }
 
-/// True if `x` replaces `best`: NaN beats everything and the first NaN stays, as in NumPy.
-template <class T>
-bool replaces(T x, T best, bool smallest, bool last) {
-  if (isNan(best)) return last && isNan(x);
-  if (isNan(x)) return true;
-  return (smallest ? x < best : x > best) || (last && x == best);
+/// The positions in `rows` short rows that follow each other. Elements of a row wait for each other, rows do not.
+template <bool kSmallest, bool kLast, class T>
+void searchShortRows(const T* x, int64_t rows, int64_t extent, int64_t* y) {
+  constexpr int64_t kTogether = 4;
+  const auto search = [&](int64_t row, auto together) {
+    T best[together()];
+    int64_t at[together()] = {};
+    for (int64_t k = 0; k < together(); ++k) best[k] = x[(row + k) * extent];
+    for (int64_t i = 1; i < extent; ++i)
+      for (int64_t k = 0; k < together(); ++k) {
+        const T value = x[(row + k) * extent + i];
+        const bool isBetter = replaces<kSmallest, kLast>(value, best[k]);
+        best[k] = isBetter ? value : best[k];
+        at[k] = isBetter ? i : at[k];
+      }
+    std::copy_n(at, together(), y + row);
+  };
+  int64_t row = 0;
+  for (; row + kTogether <= rows; row += kTogether) search(row, std::integral_constant<int64_t, kTogether>());
+  for (; row < rows; ++row) search(row, std::integral_constant<int64_t, 1>());
 }
 
 constexpr int64_t kSearched = 256;  // elements that are searched without a branch
@@ -101,10 +119,28 @@ class ArgReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   }
   template <class T>
   void searchRows(const T* x, int64_t* y) const {
-    cpu::parallelRows(pool_, rows_.outer, rows_.extent, [&](int64_t row) {
-      const T* from = x + row * rows_.extent;
-      y[row] = find(from, rows_.extent, bestOfRow(from), params_.select_last_index);
+    const int64_t extent = rows_.extent;
+    if (extent <= cpu::kLongestShortRow)
+      return cpu::forEachBlockOfRows(pool_, rows_.outer, extent, 1, [&](int64_t first, int64_t count) {
+        searchTogether(x + first * extent, count, y + first);
+      });
+    cpu::parallelRows(pool_, rows_.outer, extent, [&](int64_t row) {
+      const T* from = x + row * extent;
+      y[row] = find(from, extent, bestOfRow(from), params_.select_last_index);
     });
+  }
+  template <class T>
+  void searchTogether(const T* x, int64_t rows, int64_t* y) const {
+    if constexpr (std::is_same_v<T, float>) {
+      const cpu::RowTile tile(x, rows, rows_.extent);
+      for (int64_t c = 0; c < rows; c += kColumns)
+        compareColumns(tile.elements(0) + c, tile.step(), y + c, std::min(kColumns, rows - c));
+    } else {
+      constexpr auto kSearch = &searchShortRows<false, false, T>;
+      constexpr decltype(kSearch) kSearches[] = {kSearch, &searchShortRows<false, true, T>,
+                                                 &searchShortRows<true, false, T>, &searchShortRows<true, true, T>};
+      kSearches[2 * smallest_ + params_.select_last_index](x, rows, rows_.extent, y);
+    }
   }
 
   template <class T>
@@ -112,19 +148,19 @@ class ArgReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     const int64_t blocks = (rows_.inner + kColumns - 1) / kColumns;
     cpu::parallelRows(pool_, rows_.outer * blocks, rows_.extent * std::min(kColumns, rows_.inner), [&](int64_t index) {
       const int64_t outer = index / blocks, column = index % blocks * kColumns;
-      compareColumns(x + outer * rows_.extent * rows_.inner + column, y + outer * rows_.inner + column,
+      compareColumns(x + outer * rows_.extent * rows_.inner + column, rows_.inner, y + outer * rows_.inner + column,
                      std::min(kColumns, rows_.inner - column));
     });
   }
 
-  /// First the best values, then their positions: two loops that become vectors.
+  /// First the best values, then their positions: two loops that become vectors. Rows are `step` elements apart.
   template <class T>
-  void compareColumns(const T* x, int64_t* y, int64_t columns) const {
+  void compareColumns(const T* x, int64_t step, int64_t* y, int64_t columns) const {
     T best[kColumns];
     int32_t at[kColumns];
     std::copy_n(x, columns, best);
     for (int64_t i = 1; i < rows_.extent; ++i) {
-      const T* row = x + i * rows_.inner;
+      const T* row = x + i * step;
       if (smallest_)
         for (int64_t c = 0; c < columns; ++c) best[c] = row[c] < best[c] || row[c] != row[c] ? row[c] : best[c];
       else
@@ -132,9 +168,9 @@ class ArgReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     }
     const bool last = params_.select_last_index;
     std::fill_n(at, columns, last ? 0 : static_cast<int32_t>(rows_.extent - 1));
-    for (int64_t step = 1; step < rows_.extent; ++step) {
-      const int64_t i = last ? step : rows_.extent - 1 - step;
-      const T* row = x + i * rows_.inner;
+    for (int64_t k = 1; k < rows_.extent; ++k) {
+      const int64_t i = last ? k : rows_.extent - 1 - k;
+      const T* row = x + i * step;
       for (int64_t c = 0; c < columns; ++c) {
         const bool isBest = (row[c] == best[c]) | ((row[c] != row[c]) & (best[c] != best[c]));
         at[c] = isBest ? static_cast<int32_t>(i) : at[c];
