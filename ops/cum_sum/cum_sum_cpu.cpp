@@ -1,14 +1,25 @@
-// CumSum and CumProd on the CPU: neighbouring rows are folded together, floats in double, integers modulo 2^64. The
-// axis is read at each run: it need not be constant.
+// CumSum and CumProd on the CPU: neighbouring rows are folded together, sums by vectors, floats in double, integers
+// modulo 2^64. The axis is read at each run: it need not be constant.
+#include <concepts>
+
 #include "engine/backend/combined.h"
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/op/rows.h"
 #include "ops/cum_sum/cum_sum_parts.h"
+#include "ops/cum_sum/cum_sum_wide.h"
 
 namespace opkit::ops::cum_sum {
 namespace {
 
-constexpr int64_t kColumns = 64;  // rows summed together
+/// The type whose sums have the bits of T's: integers wrap.
+template <class T>
+struct SummedAs {
+  using Type = T;
+};
+template <std::signed_integral T>
+struct SummedAs<T> {
+  using Type = std::make_unsigned_t<T>;
+};
 
 template <class Fold>
 class CumSumCpu final : public cpu::CpuKernel {
@@ -39,7 +50,7 @@ class CumSumCpu final : public cpu::CpuKernel {
     if (rows.inner == 1)
       return cpu::parallelRows(pool_, rows.outer, rows.extent,
                                [&](int64_t row) { sumRow(x + row * rows.extent, y + row * rows.extent, rows.extent); });
-    const int64_t columns = std::min(kColumns, rows.inner), blocks = (rows.inner + columns - 1) / columns;
+    const int64_t columns = std::min(kMostColumns, rows.inner), blocks = (rows.inner + columns - 1) / columns;
     cpu::parallelRows(pool_, rows.outer * blocks, rows.extent * columns, [&](int64_t index) {
       const int64_t column = index % blocks * columns;
       const int64_t first = index / blocks * rows.extent * rows.inner + column;
@@ -67,8 +78,19 @@ class CumSumCpu final : public cpu::CpuKernel {
   }
   template <class T>
   void sumColumns(const Rows& rows, const T* x, T* y, int64_t columns) const {
-    Sum<T> sums[kColumns];
-    std::fill_n(sums, kColumns, Sum<T>(Fold::kStart));
+    using Summed = typename SummedAs<T>::Type;
+    if constexpr (Fold::kStart == 0 && sizeof(T) >= 4) {
+      const int64_t first = params_.reverse ? (rows.extent - 1) * rows.inner : 0;
+      const Columns together{columns, rows.extent, params_.reverse ? -rows.inner : rows.inner, params_.exclusive};
+      cum_sum::sumColumns(together, reinterpret_cast<const Summed*>(x + first), reinterpret_cast<Summed*>(y + first));
+    } else {
+      foldColumns(rows, x, y, columns);
+    }
+  }
+  template <class T>
+  void foldColumns(const Rows& rows, const T* x, T* y, int64_t columns) const {
+    Sum<T> sums[kMostColumns];
+    std::fill_n(sums, kMostColumns, Sum<T>(Fold::kStart));
     for (int64_t step = 0; step < rows.extent; ++step) {
       const int64_t at = (params_.reverse ? rows.extent - 1 - step : step) * rows.inner;
       for (int64_t c = 0; c < columns; ++c) {
