@@ -21,13 +21,17 @@ bool anyUpTo(const T* x, Bits<sizeof(T)> worst, bool largest) {
   return found != 0;
 }
 
-/// The k least of the entries that it was given, in a list of `capacity` > k.
+constexpr size_t kSorted = 16;  // so few entries are kept in order
+
+/// The k least of the entries that it was given, in a list of `capacity` > k. Few are kept in order; else the list is
+/// cut back to the least when it is full.
 template <class E>
 class Best {
  public:
   Best(E* list, size_t k, size_t capacity) : list_(list), k_(k), capacity_(capacity) {}
   void add(const E& entry) {
     if (isFull_ && !(entry < worst_)) return;
+    if (k_ <= kSorted) return insert(entry);
     list_[count_++] = entry;
     if (count_ == capacity_) shrink();
   }
@@ -47,6 +51,15 @@ class Best {
   std::span<E> left(int64_t count) const { return {list_, static_cast<size_t>(count)}; }
 
  private:
+  /// Before the entries that are worse, the last of which leaves if there are k.
+  void insert(const E& entry) {
+    size_t at = isFull_ ? k_ - 1 : count_++;
+    for (; at > 0 && entry < list_[at - 1]; --at) list_[at] = list_[at - 1];
+    list_[at] = entry;
+    isFull_ = count_ == k_;
+    worst_ = list_[count_ - 1];
+  }
+
   E* list_;
   size_t k_, capacity_;
   size_t count_ = 0;
