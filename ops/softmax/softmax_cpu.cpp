@@ -16,6 +16,8 @@ namespace {
 
 constexpr int64_t kColumns = 256;  // of one block
 constexpr int64_t kRun = 256;      // elements of a column that are added in float: more would lose the last bits
+constexpr int64_t kFewRows = kColumns / cpu::kTileStep;
+constexpr int64_t kLongestGroup = cpu::kTileElements / cpu::kTileStep;
 constexpr int64_t kRowRun = 1024;  // of a row, whose lanes add a fraction each
 
 class SoftmaxCpu final : public cpu::CpuKernel, public cpu::RowKernel {
@@ -37,12 +39,8 @@ class SoftmaxCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     const float* x = floatsOf(*inputs[0]);
     float* y = floatsOf(*outputs[0]);
     if (outputs[0]->desc.elements() == 0) return Status::ok();
-    if (rows_.inner == 1 && rows_.extent <= cpu::kLongestShortRow) {
-      cpu::forEachBlockOfRows(pool_, rows_.outer, rows_.extent, 4, [&](int64_t first, int64_t count) {
-        cpu::RowTile tile(x + first * rows_.extent, count, rows_.extent);
-        normaliseColumns(tile.elements(0), tile.elements(0), tile.step(), count);
-        tile.copyTo(y + first * rows_.extent);
-      });
+    if (isShort()) {
+      normaliseBlocks(x, y);
       return Status::ok();
     }
     if (rows_.inner == 1) {
@@ -60,6 +58,23 @@ class SoftmaxCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   }
 
  private:
+  /// Short rows, or few of them side by side and many such groups: [group, element, row].
+  bool isShort() const {
+    if (rows_.inner == 1) return rows_.extent <= cpu::kLongestShortRow;
+    return rows_.inner <= kFewRows && rows_.extent * rows_.inner <= kLongestGroup && rows_.outer >= cpu::kTileStep;
+  }
+  /// Groups are transposed: then element i of every row of a block lies side by side.
+  void normaliseBlocks(const float* x, float* y) const {
+    const int64_t length = rows_.extent * rows_.inner;
+    const auto normalise = [&](int64_t first, int64_t count) {
+      cpu::RowTile tile(x + first * length, count, length);
+      const int64_t columns = rows_.inner * tile.step();
+      normaliseColumns(tile.elements(0), tile.elements(0), columns, columns);
+      tile.copyTo(y + first * length);
+    };
+    cpu::forEachBlockOfRows(pool_, rows_.outer, length, 4, normalise, kColumns / rows_.inner);
+  }
+
   void normaliseRow(const float* x, float* y) const {
     const float largest = cpu::maxOf(x, rows_.extent);
     const float sum = exponentials(x, largest, params_.log ? nullptr : y);

@@ -21,9 +21,9 @@ inline constexpr int64_t kTileElements = 4096;   // 16 KiB of floats, half of a 
 /// A multiple of this: every vector of floats is whole.
 inline constexpr int64_t kTileStep = 16;
 
-/// Rows of `length` elements in a block. REQUIRES length in [1, kLongestShortRow].
-constexpr int64_t shortRowsTogether(int64_t length) {
-  return std::min(kMostShortRows, kTileElements / length / kTileStep * kTileStep);
+/// Rows of `length` elements in a block, at most `most`. REQUIRES length in [1, kTileElements / kTileStep].
+constexpr int64_t shortRowsTogether(int64_t length, int64_t most = kMostShortRows) {
+  return std::min(most, kTileElements / length) / kTileStep * kTileStep;
 }
 
 class RowTile {
@@ -46,10 +46,12 @@ class RowTile {
   alignas(64) float elements_[kTileElements];
 };
 
-/// Calls body(first row, rows) for blocks of rows of `length` elements, each of which costs `work` plain ones.
+/// Calls body(first row, rows) for blocks of at most `most` rows of `length` elements, each of which costs `work` plain
+/// ones. REQUIRES that `most` is at least kTileStep.
 template <class Body>
-void forEachBlockOfRows(ThreadPool& pool, int64_t rows, int64_t length, int64_t work, const Body& body) {
-  const int64_t together = shortRowsTogether(length);
+void forEachBlockOfRows(ThreadPool& pool, int64_t rows, int64_t length, int64_t work, const Body& body,
+                        int64_t most = kMostShortRows) {
+  const int64_t together = shortRowsTogether(length, most);
   parallelRows(pool, ceilDiv(rows, together), together * length * work,
                [&](int64_t block) { body(block * together, std::min(together, rows - block * together)); });
 }
