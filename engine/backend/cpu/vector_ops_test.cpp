@@ -75,6 +75,22 @@ TEST(VectorOps, WritesExactlyTheRow) {
   }
 }
 
+TEST(VectorOps, TransposesEveryShape) {
+  for (const int64_t rows : kLengths) {
+    for (const int64_t columns : kLengths) {
+      const std::vector<float> x = randomRow(rows * columns, 3);
+      for (const int64_t yRow : {rows, rows + 3}) {
+        std::vector<float> y(static_cast<size_t>(columns * yRow), 7.0f);
+        transpose(x.data(), columns, rows, columns, y.data(), yRow);
+        for (int64_t j = 0; j < columns; ++j)
+          for (int64_t i = 0; i < yRow; ++i)
+            ASSERT_EQ(y[static_cast<size_t>(j * yRow + i)], i < rows ? x[static_cast<size_t>(i * columns + j)] : 7.0f)
+                << rows << "x" << columns << ", column " << j << ", row " << i;
+      }
+    }
+  }
+}
+
 TEST(VectorOps, HalvesWidenExactlyAndRoundToEven) {
   std::vector<Half> halves(65536);
   for (size_t i = 0; i < halves.size(); ++i) halves[i].bits = static_cast<uint16_t>(i);
