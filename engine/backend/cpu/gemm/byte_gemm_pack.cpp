@@ -13,12 +13,29 @@
 HWY_BEFORE_NAMESPACE();
 namespace opkit::cpu::bytes {
 namespace HWY_NAMESPACE {
+#if HWY_TARGET != HWY_SCALAR
+/// Of whole vectors from byte p on, which it moves behind them.
+template <class D>
+HWY_INLINE int64_t sumVectors(D d, const uint8_t* from, int64_t k, uint8_t flip, int64_t& p) {
+  const hn::Repartition<uint64_t, D> eighths;
+  const auto flips = hn::Set(d, flip);
+  const auto step = static_cast<int64_t>(hn::Lanes(d));
+  auto sums = hn::Zero(eighths);
+  for (; p + step <= k; p += step) sums = hn::Add(sums, hn::SumsOf8(hn::Xor(hn::LoadU(d, from + p), flips)));
+  return static_cast<int64_t>(hn::GetLane(hn::SumOfLanes(eighths, sums)));
+}
+#endif
+
+/// Of bytes as packed.
 int32_t sumOfRow(const uint8_t* from, int64_t k, bool isSigned) {
-  int32_t sum = 0;
-  for (int64_t p = 0; p < k; ++p) sum += from[p];
-  if (!isSigned) return sum - static_cast<int32_t>(128 * k);
-  for (int64_t p = 0; p < k; ++p) sum -= from[p] >= 128 ? 256 : 0;
-  return sum;
+  const uint8_t flip = isSigned ? 0x80 : 0;
+  int64_t sum = -128 * k, p = 0;
+#if HWY_TARGET != HWY_SCALAR
+  sum += sumVectors(hn::ScalableTag<uint8_t>(), from, k, flip, p);
+  sum += sumVectors(hn::FixedTag<uint8_t, 16>(), from, k, flip, p);
+#endif
+  for (; p < k; ++p) sum += static_cast<uint8_t>(from[p] ^ flip);
+  return static_cast<int32_t>(sum);
 }
 
 /// [blocks of the depth][rows][bytes of a block], as tile registers take them.
@@ -39,32 +56,57 @@ void packTileRows(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* 
   std::memcpy(to, sums, sizeof(sums));
 }
 
+/// to[q * step + r] = quad q of row r, for `count` rows of a panel, at most four; the others are not written.
+void packFourRows(const uint8_t* from, int64_t rowStride, int count, int64_t k, uint32_t flip, int64_t step,
+                  uint32_t* to) {
+  int64_t q = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<uint32_t, 4> d;
+  const hn::FixedTag<uint64_t, 2> pairs;
+  const auto flips = hn::Set(d, flip);
+  const auto row = [&](int64_t r) HWY_ATTR {
+    return hn::Xor(hn::LoadU(d, reinterpret_cast<const uint32_t*>(from + r * rowStride + q * kQuad)), flips);
+  };
+  for (; count == 4 && (q + 4) * kQuad <= k; q += 4) {
+    const auto a = row(0), b = row(1), c = row(2), e = row(3);
+    const auto lowFirst = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
+    const auto lowSecond = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
+    const auto highFirst = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
+    const auto highSecond = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
+    uint32_t* const at = to + q * step;
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, lowFirst, lowSecond)), d, at);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, lowFirst, lowSecond)), d, at + step);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, highFirst, highSecond)), d, at + 2 * step);
+    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, highFirst, highSecond)), d, at + 3 * step);
+  }
+#endif
+  for (int64_t r = 0; r < count; ++r) {
+    const uint8_t* const at = from + r * rowStride;
+    int64_t i = q;
+    for (; (i + 1) * kQuad <= k; ++i) {
+      uint32_t quad;
+      std::memcpy(&quad, at + i * kQuad, kQuad);
+      to[i * step + r] = quad ^ flip;
+    }
+    if (i * kQuad == k) continue;
+    uint32_t quad = flip;  // zeros behind the end
+    std::memcpy(&quad, at + i * kQuad, static_cast<size_t>(k % kQuad));
+    to[i * step + r] = quad ^ flip;
+  }
+}
+
 void packRows(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* target) {
   if (hasTiles()) return packTileRows(left, m, k, row, target);
   const int64_t rows = tileRows(), quads = quadsOf(k), used = std::min(rows, m - row);
   const uint32_t flip = left.isSigned ? 0 : 0x80808080u;
+  const uint8_t* from = left.data + row * left.rowStride;
+  auto* to = reinterpret_cast<uint32_t*>(target);  // panels are aligned
   int32_t sums[kMostRows] = {};
-  for (int64_t r = 0; r < rows; ++r) {
-    uint8_t* to = target + r * kQuad;
-    if (r >= used) {
-      for (int64_t q = 0; q < quads; ++q) std::memset(to + q * rows * kQuad, 0, kQuad);
-      continue;
-    }
-    const uint8_t* from = left.data + (row + r) * left.rowStride;
-    sums[r] = sumOfRow(from, k, left.isSigned);
-    for (int64_t q = 0; q < k / kQuad; ++q) {
-      uint32_t quad;
-      std::memcpy(&quad, from + q * kQuad, kQuad);
-      quad ^= flip;
-      std::memcpy(to + q * rows * kQuad, &quad, kQuad);
-    }
-    if (k % kQuad != 0) {
-      uint32_t quad = flip;  // zeros behind the end
-      std::memcpy(&quad, from + k / kQuad * kQuad, static_cast<size_t>(k % kQuad));
-      quad ^= flip;
-      std::memcpy(to + k / kQuad * rows * kQuad, &quad, kQuad);
-    }
-  }
+  for (int64_t r = 0; r < used; ++r) sums[r] = sumOfRow(from + r * left.rowStride, k, left.isSigned);
+  if (used < rows) std::memset(target, 0, static_cast<size_t>(quads * rows * kQuad));
+  for (int64_t r = 0; r < used; r += 4)
+    packFourRows(from + r * left.rowStride, left.rowStride, static_cast<int>(std::min<int64_t>(used - r, 4)), k, flip,
+                 rows, to + r);
   std::memcpy(target + quads * rows * kQuad, sums, static_cast<size_t>(rows) * sizeof(int32_t));
 }
 
