@@ -39,7 +39,7 @@ class GemmCpu final : public HostExecution {
   Status onResize(TensorList inputs, TensorList) override {
     OPKIT_ASSIGN(const GemmPlan shapes, shapesOf(inputs));
     problem_.left = {nullptr, shapes.aRowStride, shapes.aDepthStride};
-    problem_.right = packed_ ? product::Right{.form = product::Right::Form::Packed}
+    problem_.right = packed_ ? product::keptRight(nullptr, shapes.depth, shapes.columns)
                              : product::Right{.depthStride = shapes.bDepthStride, .columnStride = shapes.bColumnStride};
     problem_.cRowStride = shapes.columns;
     problem_.epilogue.alpha = params_.alpha;
@@ -82,7 +82,7 @@ class GemmCpu final : public HostExecution {
                                      const product::Right right{.data = floatsOf(source),
                                                                 .depthStride = params_.trans_b ? 1 : columns,
                                                                 .columnStride = params_.trans_b ? depth : 1};
-                                     product::packRight(right, depth, columns, to);
+                                     product::keepRight(right, depth, columns, to);
                                    }));
     return Status::ok();
   }

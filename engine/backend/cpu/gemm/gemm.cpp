@@ -12,6 +12,8 @@ namespace {
 /// Below this many multiply-adds waking the pool costs more than it saves.
 constexpr double kMinimumParallelWork = 1 << 19;
 
+bool keepsColumns(int64_t k, int64_t n) { return n <= kFewColumns && k >= kLeastDotDepth; }
+
 }  // namespace
 
 int64_t depthBlock(int64_t k) { return evenPart(k, kDepthBlock, 8); }
@@ -25,7 +27,8 @@ Plan::Plan(const Dims& dims, int64_t batch, bool rightPacked, size_t threads, bo
   // pays for the packing.
   if (threads > 1 && (splitsAll || work() >= kMinimumParallelWork))
     split(rightPacked, rightPacked || splitsAll ? panel.rows : 16 * panel.rows, 2 * panel.columns, panel);
-  if (!rightPacked) workspacePerThread_ = roundUp(depthBlock(dims.k) * columnsPerTask_ + kPackSlack, 16);
+  if (!rightPacked || dims.n <= kFewColumns) workspacePerThread_ = depthBlock(dims.k) * columnsPerTask_ + kPackSlack;
+  workspacePerThread_ = roundUp(std::max(workspacePerThread_, thinFloats(dims)), 16);
 }
 
 int64_t packedLeftFloats(int64_t m, int64_t k) { return roundUp(m, panelShape().rows) * k; }
@@ -46,13 +49,27 @@ void packRight(const Right& right, int64_t k, int64_t n, float* target) {
   packRightPanels(right, 0, k, 0, n, target);
 }
 
+void keepRight(const Right& right, int64_t k, int64_t n, float* target) {
+  OPKIT_CHECK(right.form == Right::Form::Strided);
+  if (!keepsColumns(k, n)) return packRight(right, k, n, target);
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t p = 0; p < k; ++p) *target++ = right.data[p * right.depthStride + j * right.columnStride];
+}
+
+Right keptRight(const float* data, int64_t k, int64_t n) {
+  if (!keepsColumns(k, n)) return {.form = Right::Form::Packed, .data = data};
+  return {.data = data, .depthStride = 1, .columnStride = k};
+}
+
 void run(const Plan& plan, std::span<const Problem> problems, float* workspace, ThreadPool& pool) {
   OPKIT_CHECK(static_cast<int64_t>(problems.size()) == plan.batch_);
-  plan.runTasks(pool,
-                [&](size_t problem, int64_t row, int64_t rowEnd, int64_t column, int64_t columnEnd, int64_t thread) {
-                  computeBlock({&problems[problem], plan.dims_, row, rowEnd, column, columnEnd,
-                                workspace + plan.workspacePerThread_ * thread});
-                });
+  plan.runTasks(pool, [&](size_t problem, int64_t row, int64_t rowEnd, int64_t column, int64_t columnEnd,
+                          int64_t thread) {
+    const Block block{
+        &problems[problem], plan.dims_, row, rowEnd, column, columnEnd, workspace + plan.workspacePerThread_ * thread};
+    const Thin way = thinOf(*block.problem, block.dims);
+    way == Thin::No ? computeBlock(block) : computeThin(block, way);
+  });
 }
 
 }  // namespace opkit::cpu::gemm

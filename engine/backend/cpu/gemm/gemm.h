@@ -7,11 +7,12 @@
 // operand is read in place, or from panels that packLeft made once (weights of a convolution). The right
 // operand is read from panels that packRight made once (weights of a MatMul), or the task that needs its panels packs
 // them, one depth block at a time: from any strided matrix, or gathered from an image (im2col that is never stored).
-// Tasks are rectangles of C.
+// Tasks are rectangles of C. Products of few rows or columns read both operands where they are (gemm_thin.cpp).
 //
-// Every element of C is summed in the order of k by one thread, so the result does not depend on the number
-// of threads or on the split. Error: |C - exact| <= u * k * sum|a*b| at most, as for a plain loop; with FMA
-// where the processor has it. Any extent may be 0; k = 0 gives the bias.
+// Every element of C is summed by one thread, in the order of k or, where k lies side by side in both operands of a
+// thin product, in one sum per lane; so the result does not depend on the number of threads or on the split. Error: |C
+// - exact| <= u * k * sum|a*b| at most, as for a plain loop; with FMA where the processor has it. Any extent may be 0;
+// k = 0 gives the bias.
 //
 // Nothing is allocated in run(): reserve Plan::workspaceFloats() at resize. Plans and problems are values;
 // run() may be used by one thread per pool at a time.
@@ -76,6 +77,12 @@ struct Epilogue {
   float high = std::numeric_limits<float>::infinity();
 };
 
+/// Batches of products up to this size, and of single dot products up to this depth, are quicker as a loop (measured:
+/// decision 0017). Every element of such a product is summed in the order of k, as the loop does: an Execution that is
+/// resized to one gives the same bits.
+inline constexpr int64_t kLoopProducts = 512;
+inline constexpr int64_t kLoopDepth = 256;
+
 /// One product. C is row-major with `cRowStride` elements between rows; it may not overlap the operands.
 struct Problem {
   Left left;
@@ -135,6 +142,10 @@ int64_t packedRightFloats(int64_t k, int64_t n);
 void packLeft(const Left& left, int64_t m, int64_t k, float* target);
 /// Packs B[k, n] into [n / columns][k][columns], the last panel padded. `target` is 64-byte aligned.
 void packRight(const Right& right, int64_t k, int64_t n, float* target);
+/// Keeps a B[k, n] that will not change, in as many floats as packRight: in panels, or few columns one after the other.
+void keepRight(const Right& right, int64_t k, int64_t n, float* target);
+/// The right side that keepRight left at `data`. The plan is that of a packed one.
+Right keptRight(const float* data, int64_t k, int64_t n);
 
 /// Computes problems[0 .. plan.batch()). REQUIRES a pool of at most the plan's threads and a 64-byte aligned
 /// workspace (may be null when none is needed).

@@ -1,4 +1,4 @@
-// The register-tile kernels and the packing of B, compiled once per instruction set.
+// The register-tile kernels, compiled once per instruction set.
 //
 // A tile of kRows x kVecs vectors of C lives in registers: per step of k it loads kVecs vectors of B and
 // broadcasts kRows elements of A. 16 registers hold 6 x 2 accumulators, 32 hold 8 x 3: both leave room for the
@@ -10,31 +10,16 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
-#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/backend/cpu/gemm/gemm_kernel.cpp"
 #include "engine/backend/cpu/foreach_target.h"
 
-#include "engine/backend/cpu/vectors-inl.h"
+#include "engine/backend/cpu/gemm/gemm_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace opkit::cpu::gemm {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-namespace vectors = opkit::cpu::HWY_NAMESPACE;
-
-using D = vectors::FloatTag;
-using V = vectors::FloatVec;
-constexpr int kLanes = static_cast<int>(vectors::kLanes);
-#if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON  // 32 registers
-constexpr int kTileRows = 8;
-constexpr int kTileVecs = 3;
-#else
-constexpr int kTileRows = 6;
-constexpr int kTileVecs = 2;
-#endif
-constexpr int kTileColumns = kTileVecs * kLanes;
 
 constexpr int64_t kLineFloats = 16;  // of the cache: 64 bytes
 
@@ -71,19 +56,10 @@ HWY_INLINE void storeShort(V v, float* to, int count) {
 }
 
 HWY_INLINE V finish(V sum, const Tile& t, int row, int column, int count) {
-  const D d;
   const Epilogue& e = *t.epilogue;
-  if (e.alpha != 1.0f) sum = hn::Mul(sum, hn::Set(d, e.alpha));
-  if (t.bias) {
-    const float* from = t.bias + row * e.biasRowStride + column * e.biasColumnStride;
-    const V bias = e.biasColumnStride == 0 ? hn::Set(d, *from) : loadShort(from, count);
-    sum = hn::MulAdd(bias, hn::Set(d, e.beta), sum);
-  }
-  const V low = hn::Set(d, e.low);
-  const V high = hn::Set(d, e.high);
-  // Not Min and Max: comparisons keep a NaN on every instruction set.
-  sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
-  return hn::IfThenElse(hn::Gt(sum, high), high, sum);
+  if (!t.bias) return finished(sum, e, sum);
+  const float* from = t.bias + row * e.biasRowStride + column * e.biasColumnStride;
+  return finished(sum, e, e.biasColumnStride == 0 ? vectors::set(*from) : loadShort(from, count));
 }
 
 /// Where a tile finds its operands.
@@ -157,79 +133,6 @@ TileFn tileFn(int rows, int vecs) {
   return &computeTile<kRows, kVecs, kOperands>;
 }
 
-/// Copies a run of `count` floats; with slack, whole vectors (the surplus is overwritten by what follows).
-HWY_INLINE void copyRun(const float* HWY_RESTRICT from, float* HWY_RESTRICT to, int64_t count, bool slack) {
-  const D d;
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
-  if (slack && i < count) {
-    hn::StoreU(hn::LoadU(d, from + i), d, to + i);
-    return;
-  }
-  for (; i < count; ++i) to[i] = from[i];
-}
-
-/// A part of a panel's columns whose elements lie side by side in the source.
-struct Segment {
-  int64_t source;  // offset from data + depthOffsets[p]
-  int64_t column;  // in the panel
-  int64_t count;
-};
-
-/// Panel rows of a gathered operand. Rows are written in ascending order, so a run may spill over its end.
-void packGathered(const Right& right, int64_t depthBegin, int64_t depthEnd, int64_t column, int64_t columns,
-                  float* target) {
-  Segment segments[kTileColumns];
-  int count = 0;
-  for (int64_t done = 0; done < columns;) {
-    const int64_t j = column + done;
-    const int64_t inRun = j % right.runLength;
-    const int64_t length = std::min(right.runLength - inRun, columns - done);
-    segments[count++] = {j / right.runLength * right.runStride + inRun, done, length};
-    done += length;
-  }
-  const D d;
-  if (count == 1 && columns == kTileColumns) {
-    for (int64_t p = depthBegin; p < depthEnd; ++p, target += kTileColumns) {
-      const float* from = right.data + right.depthOffsets[p] + segments[0].source;
-      HWY_UNROLL(3)
-      for (int v = 0; v < kTileVecs; ++v) hn::Store(hn::LoadU(d, from + v * kLanes), d, target + v * kLanes);
-    }
-    return;
-  }
-  for (int64_t p = depthBegin; p < depthEnd; ++p, target += kTileColumns) {
-    const float* from = right.data + right.depthOffsets[p];
-    for (int s = 0; s < count; ++s)
-      copyRun(from + segments[s].source, target + segments[s].column, segments[s].count, right.slack);
-  }
-}
-
-void packStrided(const Right& right, int64_t depthBegin, int64_t depthEnd, int64_t column, int64_t columns,
-                 float* target) {
-  const float* from = right.data + depthBegin * right.depthStride + column * right.columnStride;
-  const int64_t depth = depthEnd - depthBegin;
-  if (right.columnStride == 1) {
-    for (int64_t p = 0; p < depth; ++p)
-      copyRun(from + p * right.depthStride, target + p * kTileColumns, columns, false);
-    return;
-  }
-  for (int64_t j = 0; j < columns; ++j)
-    for (int64_t p = 0; p < depth; ++p)
-      target[p * kTileColumns + j] = from[p * right.depthStride + j * right.columnStride];
-}
-
-void packPanels(const Right& right, int64_t depthBegin, int64_t depthEnd, int64_t columnBegin, int64_t columnEnd,
-                float* target) {
-  for (int64_t j = columnBegin; j < columnEnd; j += kTileColumns) {
-    const int64_t columns = std::min<int64_t>(columnEnd - j, kTileColumns);
-    if (right.form == Right::Form::Gathered)
-      packGathered(right, depthBegin, depthEnd, j, columns, target);
-    else
-      packStrided(right, depthBegin, depthEnd, j, columns, target);
-    target += (depthEnd - depthBegin) * kTileColumns;
-  }
-}
-
 /// The part of a block that one depth block adds: panels[..] hold B for [depthBegin, depthEnd).
 struct Slice {
   int64_t depthBegin;
@@ -281,18 +184,11 @@ constexpr int64_t kNarrowColumns = kTileRows;
 
 /// Bias and limits of up to one vector of rows of a column, as finish() gives them.
 HWY_INLINE V finishColumn(V sum, const Tile& t, int64_t row, int column, int64_t rows) {
-  const D d;
   const Epilogue& e = *t.epilogue;
-  if (e.alpha != 1.0f) sum = hn::Mul(sum, hn::Set(d, e.alpha));
-  if (t.bias) {
-    HWY_ALIGN float bias[kLanes] = {};
+  HWY_ALIGN float bias[kLanes] = {};
+  if (t.bias)
     for (int64_t i = 0; i < rows; ++i) bias[i] = t.bias[(row + i) * e.biasRowStride + column * e.biasColumnStride];
-    sum = hn::MulAdd(hn::Load(d, bias), hn::Set(d, e.beta), sum);
-  }
-  const V low = hn::Set(d, e.low);
-  const V high = hn::Set(d, e.high);
-  sum = hn::IfThenElse(hn::Lt(sum, low), low, sum);
-  return hn::IfThenElse(hn::Gt(sum, high), high, sum);
+  return finished(sum, e, hn::Load(D(), bias));
 }
 
 /// Up to kVecs vectors of rows of C, which has few columns: lanes along the columns would be idle. `panelStride` is 0
@@ -427,7 +323,7 @@ void compute(const Block& block) {
     } else if (inPlace) {
       computeInPlace(block, {depth, end, nullptr, 0});
     } else {
-      packPanels(right, depth, end, block.columnBegin, block.columnEnd, block.scratch);
+      packRightPanels(right, depth, end, block.columnBegin, block.columnEnd, block.scratch);
       computeSlice(block, {depth, end, block.scratch, (end - depth) * kTileColumns});
     }
     depth = end;
@@ -443,16 +339,10 @@ namespace opkit::cpu::gemm {
 
 HWY_EXPORT(panelShapeOf);
 HWY_EXPORT(compute);
-HWY_EXPORT(packPanels);
 
 PanelShape panelShape() { return HWY_DYNAMIC_DISPATCH(panelShapeOf)(); }
 
 void computeBlock(const Block& block) { HWY_DYNAMIC_DISPATCH(compute)(block); }
-
-void packRightPanels(const Right& right, int64_t depthBegin, int64_t depthEnd, int64_t columnBegin, int64_t columnEnd,
-                     float* target) {
-  HWY_DYNAMIC_DISPATCH(packPanels)(right, depthBegin, depthEnd, columnBegin, columnEnd, target);
-}
 
 }  // namespace opkit::cpu::gemm
 #endif

@@ -34,9 +34,9 @@ Tensor reals(int64_t count, uint32_t seed) {
   return filled(count, [&] { return values(random); });
 }
 
-enum class RightForm { Packed, Rows, Transposed, ShortRuns, LongRuns };
-constexpr RightForm kRightForms[] = {RightForm::Packed, RightForm::Rows, RightForm::Transposed, RightForm::ShortRuns,
-                                     RightForm::LongRuns};
+enum class RightForm { Packed, Kept, Rows, Transposed, ShortRuns, LongRuns };
+constexpr RightForm kRightForms[] = {RightForm::Packed,     RightForm::Kept,      RightForm::Rows,
+                                     RightForm::Transposed, RightForm::ShortRuns, RightForm::LongRuns};
 
 /// A[m,k] and B[k,n], both row-major, with everything that run() needs for each form.
 struct Trial {
@@ -44,6 +44,7 @@ struct Trial {
   Tensor a, b, other, packedA;
   std::vector<int64_t> offsets;
   Problem problem;
+  bool isKept = false;
 
   Trial(const Dims& d, RightForm form, bool packLeftSide, bool transposedLeft, const Tensor& aValues,
         const Tensor& bValues)
@@ -72,6 +73,11 @@ struct Trial {
       other = floats(packedRightFloats(dims.k, dims.n));
       packRight(right, dims.k, dims.n, at(other));
       right = {.form = Right::Form::Packed, .data = at(other)};
+    } else if (form == RightForm::Kept) {
+      other = floats(packedRightFloats(dims.k, dims.n));
+      keepRight(right, dims.k, dims.n, at(other));
+      right = keptRight(at(other), dims.k, dims.n);
+      isKept = true;
     } else if (form == RightForm::Transposed) {
       other = floats(dims.k * dims.n);
       for (int64_t p = 0; p < dims.k; ++p)
@@ -105,7 +111,7 @@ struct Trial {
     const Tensor c = filled(dims.m * stride, [] { return kPoison; });
     problem.c = at(c);
     problem.cRowStride = stride;
-    const Plan plan(dims, 1, problem.right.form == Right::Form::Packed, threads);
+    const Plan plan(dims, 1, isKept || problem.right.form == Right::Form::Packed, threads);
     const Tensor workspace = floats(plan.workspaceFloats());
     ThreadPool pool(threads);
     gemm::run(plan, {&problem, 1}, at(workspace), pool);
@@ -208,26 +214,40 @@ TEST_P(Gemm, ReadsATransposedLeftInPlace) {
   }
 }
 
-TEST_P(Gemm, RandomWithinTheBoundAndAlikeOnAnyNumberOfThreads) {
+TEST_P(Gemm, ExactWithFewRowsOrColumns) {
+  for (const int64_t k : {32, 65})
+    for (const int64_t few : {1, 2, 3, 4, 5, 8, 9, 24, 25})
+      for (const Dims& dims : {Dims{few, 61, k}, Dims{61, few, k}}) {
+        expectExactInEveryForm(dims);
+        for (const RightForm form : kRightForms) expectExact(dims, form, false, true, 2);
+      }
+  expectExact({5000, 3, 40}, RightForm::Rows, false, true, 1);  // sums beyond the first-level cache
+  expectExact({1, 5000, 40}, RightForm::Rows, false, false, 1);
+}
+
+void expectWithinTheBound(const Trial& trial, const Tensor& a, const std::vector<float>& got) {
   constexpr double kUnit = 0x1p-24;
+  const std::vector<double> expected = trial.naive(false, &a), magnitude = trial.naive(true, &a);
+  const auto depth = static_cast<double>(trial.dims.k);
+  const double terms = std::min<double>(depth, 4 * std::sqrt(depth));
+  for (size_t i = 0; i < got.size(); ++i)
+    ASSERT_LE(std::fabs(got[i] - expected[i]), kUnit * magnitude[i] * terms + 2 * kUnit * std::fabs(expected[i]));
+}
+
+TEST_P(Gemm, RandomWithinTheBoundAndAlikeOnAnyNumberOfThreads) {
   for (const Dims& dims : {Dims{33, 50, 1000}, Dims{1, 1000, 64}, Dims{200, 300, 65}, Dims{128, 1, 512}}) {
     const Tensor a = reals(dims.m * dims.k, 3);
     const Tensor b = reals(dims.k * dims.n, 4);
-    std::vector<float> first;
+    std::vector<float> panels, first;
     for (const RightForm form : kRightForms) {
-      for (const size_t threads : {1, 3}) {
-        Trial trial(dims, form, threads == 3, false, a, b);
-        const std::vector<float> got = trial.run(threads);
-        if (first.empty()) first = got;
-        ASSERT_EQ(got, first) << "threads " << threads << " form " << static_cast<int>(form);
+      for (const bool packed : {true, false}) {
+        first = Trial(dims, form, packed, false, a, b).run(1);
+        ASSERT_EQ(Trial(dims, form, packed, false, a, b).run(3), first) << "form " << static_cast<int>(form);
+        if (panels.empty()) panels = first;
+        ASSERT_TRUE(!packed || first == panels) << "form " << static_cast<int>(form);
+        if (!packed) expectWithinTheBound(Trial(dims, form, packed, false, a, b), a, first);
       }
     }
-    Trial trial(dims, RightForm::Rows, false, false, a, b);
-    const std::vector<double> expected = trial.naive(false, &a);
-    const std::vector<double> magnitude = trial.naive(true, &a);
-    const double terms = std::min<double>(static_cast<double>(dims.k), 4 * std::sqrt(static_cast<double>(dims.k)));
-    for (size_t i = 0; i < first.size(); ++i)
-      ASSERT_LE(std::fabs(first[i] - expected[i]), kUnit * magnitude[i] * terms + 2 * kUnit * std::fabs(expected[i]));
   }
 }
 
