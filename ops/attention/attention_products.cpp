@@ -4,6 +4,7 @@
 
 #include "engine/op/shape_rules.h"
 #include "ops/attention/attention.h"
+#include "ops/matmul/matmul_generated.h"
 #include "ops/parts.h"
 
 namespace opkit::ops::attention {
@@ -59,8 +60,11 @@ Status decomposeScores(const ShapeArgs& args, std::span<const TensorDesc>, Decom
                                                 : 1 / std::sqrt(static_cast<double>(product.q.size));
   OPKIT_ASSIGN(const Value factor, scalarOf(parts, computed, scale));
   OPKIT_ASSIGN(q, reshaped(parts, parts.add("Mul", {q, factor}), product.rows(product.q.size)));
-  const Value k = transposed(parts, castTo(parts, parts.input(1), type, computed), {0, 1, 3, 2});
-  OPKIT_ASSIGN(const Value scores, reshaped(parts, parts.add("MatMul", {q, k}), product.scores));
+  const Value k = castTo(parts, parts.input(1), type, computed);
+  matmul::MatMulParamsT ofQAndK;
+  ofQAndK.trans_b = true;
+  const Value matrices = parts.add("MatMul", {q, k}, packParams(ofQAndK));
+  OPKIT_ASSIGN(const Value scores, reshaped(parts, matrices, product.scores));
   parts.setOutput(0, castTo(parts, scores, computed, scoresType(args)));
   return Status::ok();
 }

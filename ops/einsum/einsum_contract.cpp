@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ops/einsum/einsum.h"
+#include "ops/matmul/matmul_generated.h"
 #include "ops/parts.h"
 #include "ops/transpose/transpose_generated.h"
 
@@ -28,7 +29,7 @@ struct Operand {
 
 class Contraction {
  public:
-  explicit Contraction(Decomposition& parts) : parts_(parts) {}
+  Contraction(Decomposition& parts, DType dtype) : parts_(parts), dtype_(dtype) {}
 
   /// `x` with its axes in this order of labels, all of which it has.
   Operand inOrder(const Operand& x, const Labels& labels) {
@@ -82,9 +83,17 @@ class Contraction {
       if (!a.has(label)) columns.push_back(label);
     OPKIT_TRY(sumRepeated(a, b, sums));
     if (sums.empty()) return multiplied(a, b, batch, rows, columns);
+    if (isElementwise(a, b, batch, rows, columns, sums)) {
+      OPKIT_ASSIGN(Operand products, multiplied(a, b, columns.empty() ? a.labels : b.labels, {}, {}));
+      return summed(std::move(products), sums);
+    }
     Labels labels = batch;
     for (const Labels& more : {rows, columns}) labels.insert(labels.end(), more.begin(), more.end());
-    const Operand left = inOrder(a, joined(batch, rows, sums)), right = inOrder(b, joined(batch, sums, columns));
+    matmul::MatMulParamsT params;
+    params.trans_a = isStored(a, batch, sums, rows);
+    params.trans_b = isStored(b, batch, columns, sums);
+    const Operand left = inOrder(a, params.trans_a ? joined(batch, sums, rows) : joined(batch, rows, sums));
+    const Operand right = inOrder(b, params.trans_b ? joined(batch, columns, sums) : joined(batch, sums, columns));
     const auto size = [](const Operand& x, const Labels& list) {
       int64_t count = 1;
       for (const Label label : list) count *= x.extentOf(label);
@@ -92,9 +101,11 @@ class Contraction {
     };
     const auto [batchOfA, batchOfB] = batches(a, b, batch);
     const int64_t depth = size(a, sums), m = size(a, rows), n = size(b, columns);
-    OPKIT_ASSIGN(const Value x, reshaped(left.value, left.shape, with(batchOfA, m, depth)));
-    OPKIT_ASSIGN(const Value y, reshaped(right.value, right.shape, with(batchOfB, depth, n)));
-    Operand result{.value = parts_.add("MatMul", {x, y}), .labels = labels, .shape = {}};
+    OPKIT_ASSIGN(const Value x, reshaped(left.value, left.shape,
+                                         params.trans_a ? with(batchOfA, depth, m) : with(batchOfA, m, depth)));
+    OPKIT_ASSIGN(const Value y, reshaped(right.value, right.shape,
+                                         params.trans_b ? with(batchOfB, n, depth) : with(batchOfB, depth, n)));
+    Operand result{.value = parts_.add("MatMul", {x, y}, packParams(params)), .labels = labels, .shape = {}};
     for (const Label label : labels) result.shape.push_back(longest(a, b, label));
     Shape made = batchOfA;
     for (size_t d = 0; d < made.size(); ++d) made[d] = std::max(batchOfA[d], batchOfB[d]);
@@ -103,6 +114,21 @@ class Contraction {
   }
 
  private:
+  /// Whether one operand has all labels, in an order in which it is no batch of matrices: their products, as many as it
+  /// has elements, cost less than its transposition. Halves would be rounded twice.
+  bool isElementwise(const Operand& a, const Operand& b, const Labels& batch, const Labels& rows, const Labels& columns,
+                     const Labels& sums) const {
+    if (dtype_ != DType::Float32 || !(rows.empty() || columns.empty())) return false;
+    const Labels& all = columns.empty() ? a.labels : b.labels;
+    const Labels& own = columns.empty() ? rows : columns;
+    return all != joined(batch, own, sums) && all != joined(batch, sums, own);
+  }
+
+  /// Whether the axes of `x` stand in this order, with something to exchange.
+  bool isStored(const Operand& x, const Labels& batch, const Labels& first, const Labels& second) const {
+    const bool hasTiles = dtype_ == DType::Float32 || dtype_ == DType::Float16;  // other products are loops over rows
+    return hasTiles && !first.empty() && !second.empty() && x.labels == joined(batch, first, second);
+  }
   static Labels joined(const Labels& a, const Labels& b, const Labels& c) {
     Labels all = a;
     all.insert(all.end(), b.begin(), b.end());
@@ -191,6 +217,7 @@ class Contraction {
   }
 
   Decomposition& parts_;
+  DType dtype_;
 };
 
 bool isAlone(const Equation& equation, size_t operand, Label label) {
@@ -228,8 +255,8 @@ DType computedIn(const Equation& equation, const ShapeArgs& args) {
 }  // namespace
 
 Status contract(const Equation& equation, const ShapeArgs& args, Decomposition& parts) {
-  Contraction contraction(parts);
   const DType given = args.input(0).dtype, dtype = computedIn(equation, args);
+  Contraction contraction(parts, dtype);
   std::optional<Operand> result;
   for (size_t i = 0; i < equation.operands.size(); ++i) {
     Operand x{

@@ -16,12 +16,13 @@ Result<std::vector<TensorDesc>> shapeRule(const ShapeArgs& args) {
   OPKIT_TRY(clamp.check());
   if (clamp.isActive() && !isFloat(args.input(0).dtype))
     return Status::unsupported("a clamp needs floating inputs, got {}", nameOf(args.input(0).dtype));
-  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.shape(0), args.shape(1)));
+  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.shape(0), args.shape(1), args.params<MatMulParams>()));
   return std::vector{TensorDesc{args.input(0).dtype, plan.output}};
 }
 
 double flops(const ShapeArgs& args, std::span<const TensorDesc> outputs) {
-  return 2.0 * outputs[0].elements() * args.shape(0).back();
+  const Result<MatMulPlan> plan = planMatMul(args.shape(0), args.shape(1), args.params<MatMulParams>());
+  return plan ? 2.0 * static_cast<double>(outputs[0].elements() * plan->depth) : 0.0;
 }
 
 DimVector times(DimVector strides, int64_t factor) {
@@ -30,14 +31,18 @@ DimVector times(DimVector strides, int64_t factor) {
 }
 
 Result<LoopRegion> loop(const ShapeArgs& args, std::span<const TensorDesc>) {
-  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.shape(0), args.shape(1)));
+  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.shape(0), args.shape(1), args.params<MatMulParams>()));
   const int64_t rows = plan.rows, columns = plan.columns, depth = plan.depth;
   LoopRegion loop;
   loop.command = LoopRegion::Command::Product;
   loop.iterations = plan.batch;
   loop.size = {rows, columns, depth};
-  loop.operands = {{.source = 0, .steps = times(plan.aBatchStrides, rows * depth), .strides = {depth, 0, 1}},
-                   {.source = 1, .steps = times(plan.bBatchStrides, depth * columns), .strides = {0, 1, columns}}};
+  loop.operands = {{.source = 0,
+                    .steps = times(plan.aBatchStrides, rows * depth),
+                    .strides = {plan.aRowStride, 0, plan.aDepthStride}},
+                   {.source = 1,
+                    .steps = times(plan.bBatchStrides, depth * columns),
+                    .strides = {0, plan.bColumnStride, plan.bDepthStride}}};
   loop.target = {.steps = times(contiguousStrides(plan.batch), rows * columns), .strides = {columns, 1, 0}};
   loop.clamp = clampOf(args.params<MatMulParams>());
   return loop;
@@ -51,19 +56,26 @@ int64_t MatMulPlan::matrixOf(const DimVector& strides, int64_t i) const {
   return matrix;
 }
 
-Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b) {
+Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b, const MatMulParamsT& params) {
   if (a.empty() || b.empty())
     return Status::invalidArgument("inputs must have rank 1 or more, got {} and {}", toString(a), toString(b));
   const bool vectorA = a.size() == 1;
   const bool vectorB = b.size() == 1;
   MatMulPlan plan;
-  plan.rows = vectorA ? 1 : a[a.size() - 2];
-  plan.depth = a.back();
-  plan.columns = vectorB ? 1 : b.back();
-  const int64_t depthOfB = vectorB ? b[0] : b[b.size() - 2];
+  if ((vectorA && params.trans_a) || (vectorB && params.trans_b))
+    return Status::invalidArgument("a transposed input must have rank 2 or more, got {} and {}", toString(a),
+                                   toString(b));
+  plan.rows = vectorA ? 1 : a[a.size() - (params.trans_a ? 1 : 2)];
+  plan.depth = a[a.size() - (params.trans_a ? 2 : 1)];
+  plan.columns = vectorB ? 1 : b[b.size() - (params.trans_b ? 2 : 1)];
+  const int64_t depthOfB = vectorB ? b[0] : b[b.size() - (params.trans_b ? 1 : 2)];
   if (plan.depth != depthOfB)
     return Status::invalidArgument("inner extents must be equal, got {} and {} of {} and {}", plan.depth, depthOfB,
                                    toString(a), toString(b));
+  plan.aRowStride = params.trans_a ? 1 : plan.depth;
+  plan.aDepthStride = params.trans_a ? plan.rows : 1;
+  plan.bDepthStride = params.trans_b ? 1 : plan.columns;
+  plan.bColumnStride = params.trans_b ? plan.depth : 1;
   const Shape batchA(a.begin(), vectorA ? a.begin() : a.end() - 2);
   const Shape batchB(b.begin(), vectorB ? b.begin() : b.end() - 2);
   OPKIT_ASSIGN(plan.batch, broadcastShapes(batchA, batchB));
@@ -77,7 +89,8 @@ Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b) {
 
 Status requireSmallProducts(const CreateArgs& args, int64_t mostProducts) {
   constexpr int64_t kDeepest = 256;  // also one depth block of the packed kernel: the same bits
-  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.input(0).shape, args.input(1).shape));
+  OPKIT_ASSIGN(const MatMulPlan plan,
+               planMatMul(args.input(0).shape, args.input(1).shape, args.params<MatMulParams>()));
   const int64_t products = plan.rows * plan.columns * plan.depth;
   const bool isDot = plan.rows * plan.columns == 1;
   const bool isSmall = products > 0 && plan.depth <= kDeepest && (isDot || products <= mostProducts);

@@ -6,11 +6,13 @@
 
 namespace opkit::ops::matmul {
 
-/// y[b] = a[aBatch(b)] * b[bBatch(b)], matrices [rows, depth] and [depth, columns], row-major.
+/// y[b] = a[aBatch(b)] * b[bBatch(b)], matrices [rows, depth] and [depth, columns]; y is row-major.
 struct MatMulPlan {
   int64_t rows;
   int64_t depth;
   int64_t columns;
+  // Of elements (row, k) of a and (k, column) of b in their matrices.
+  int64_t aRowStride, aDepthStride, bDepthStride, bColumnStride;
   Shape batch;              // broadcast batch axes of the result
   DimVector aBatchStrides;  // in matrices, 0 where repeated; one per axis of `batch`
   DimVector bBatchStrides;
@@ -25,8 +27,8 @@ struct MatMulPlan {
   int64_t matrixOf(const DimVector& strides, int64_t i) const;
 };
 
-/// NumPy matmul; InvalidArgument if the shapes do not fit.
-Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b);
+/// NumPy matmul, of matrices that are stored transposed on request; InvalidArgument if the shapes do not fit.
+Result<MatMulPlan> planMatMul(const Shape& a, const Shape& b, const MatMulParamsT& params = {});
 
 /// OK for batches of products so small that packing costs more than multiplying: of at most `mostProducts`
 /// multiplications each, or single dot products; of a depth of at most 256.

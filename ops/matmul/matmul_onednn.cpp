@@ -21,7 +21,9 @@ class MatMulOnednn final : public cpu::OnednnKernel {
 };
 
 Status supports(const CreateArgs& args) {
-  OPKIT_TRY(cpu::requireNoClamp(args, clampOf(args.params<MatMulParams>())));
+  const auto params = args.params<MatMulParams>();
+  OPKIT_TRY(cpu::requireNoClamp(args, clampOf(params)));
+  if (params.trans_a || params.trans_b) return Status::unsupported("MatMul: oneDNN takes no transposed operands here");
   const size_t rank = args.input(0).shape.size();
   if (rank >= 2 && rank == args.input(1).shape.size() && rank <= 6) return Status::ok();
   return Status::unsupported("MatMul: oneDNN takes operands of one rank from 2 to 6, got {} and {}", rank,

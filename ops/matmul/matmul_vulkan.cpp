@@ -40,8 +40,8 @@ gemm::WeightLayout rowsOf(const MatMulPlan& plan, const Shape& a) {
           .rows = plan.rows,
           .channels = plan.depth,
           .matrixStride = plan.rows * plan.depth,
-          .rowStride = plan.depth,
-          .channelStride = 1};
+          .rowStride = plan.aRowStride,
+          .channelStride = plan.aDepthStride};
 }
 
 gemm::PositionLayout columnsOf(const MatMulPlan& plan, const Shape& b) {
@@ -50,15 +50,16 @@ gemm::PositionLayout columnsOf(const MatMulPlan& plan, const Shape& b) {
           .columns = plan.columns,
           .width = plan.columns,
           .imageStride = plan.depth * plan.columns,
-          .channelStride = plan.columns,
-          .rowStride = plan.columns};
+          .channelStride = plan.bDepthStride,
+          .rowStride = plan.columns,
+          .columnStride = plan.bColumnStride};
 }
 
 class MatMulVulkan final : public vulkan::VulkanExecution {
  public:
   MatMulVulkan(const CreateArgs& args, Backend& backend)
       : VulkanExecution(backend), params_(args.params<MatMulParams>()), tiles_(backend) {
-    const MatMulPlan plan = *planMatMul(args.input(0).shape, args.input(1).shape);
+    const MatMulPlan plan = *planMatMul(args.input(0).shape, args.input(1).shape, params_);
     packsA_ = args.constant(0) != nullptr;
     laysOutB_ = args.constant(1) != nullptr && !columnsOf(plan, args.input(1).shape).isInPlace();
     if (packsA_) tiles_.setConstantWeights(*args.constant(0));
@@ -69,10 +70,10 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
     const Shape &a = inputs[0]->desc.shape, &b = inputs[1]->desc.shape;
-    OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(a, b));
+    OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(a, b, params_));
     if (outputs[0]->desc.elements() == 0) return Status::ok();
-    const std::string shapes =
-        fmt::format("matmul {}x{}x{}x{}", matrixCount(outputs[0]->desc.shape), plan.rows, plan.depth, plan.columns);
+    const std::string shapes = fmt::format("matmul {}x{}x{}x{} t{}{}", matrixCount(outputs[0]->desc.shape), plan.rows,
+                                           plan.depth, plan.columns, params_.trans_a, params_.trans_b);
     return tiles_.encodeTuned(shapes, plan.rows, inputs, outputs, encoder,
                               [&](GemmTiles& tiles, TensorList in, TensorList out, vulkan::Encoder& target) {
                                 return encode(plan, tiles, in, out, target);
@@ -138,7 +139,7 @@ class MatMulVulkan final : public vulkan::VulkanExecution {
 // The left matrices as one tall one if all are multiplied by the same right matrix.
 MatMulPlan tall(MatMulPlan plan) {
   const std::vector<BatchAxis> batch = mergedBatch(plan);
-  if (batch.size() != 1 || batch[0].a != 1 || batch[0].b != 0) return plan;
+  if (batch.size() != 1 || batch[0].a != 1 || batch[0].b != 0 || plan.aDepthStride != 1) return plan;
   plan.rows *= batch[0].size;
   plan.batch.clear();
   plan.aBatchStrides.clear();
@@ -164,8 +165,8 @@ std::vector<gemm::SharedPart> partsOf(const MatMulPlan& plan) {
       bMatrix += index[d] * batch[d].b;
     }
     const auto done = static_cast<int64_t>(parts.size()) * image.size * group.size;
-    parts.push_back({.w = {aMatrix * w, 1, plan.depth, image.a * w, group.a * w},
-                     .x = {bMatrix * x, plan.columns, 1, image.b * x, group.b * x},
+    parts.push_back({.w = {aMatrix * w, plan.aDepthStride, plan.aRowStride, image.a * w, group.a * w},
+                     .x = {bMatrix * x, plan.bDepthStride, plan.bColumnStride, image.b * x, group.b * x},
                      .images = image.size,
                      .groups = group.size,
                      .yBase = done * y});
@@ -179,7 +180,7 @@ class MatMulSharedVulkan final : public vulkan::VulkanExecution {
       : VulkanExecution(backend), params_(args.params<MatMulParams>()) {}
 
   Status onEncode(TensorList inputs, TensorList outputs, vulkan::Encoder& encoder) override {
-    OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(inputs[0]->desc.shape, inputs[1]->desc.shape));
+    OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(inputs[0]->desc.shape, inputs[1]->desc.shape, params_));
     if (outputs[0]->desc.elements() == 0) return Status::ok();
     const MatMulPlan product = tall(plan);
     return product_.encode(sizeOf(product), partsOf(product), {.low = params_.clamp_low, .high = params_.clamp_high},
@@ -192,13 +193,14 @@ class MatMulSharedVulkan final : public vulkan::VulkanExecution {
 };
 
 Status supportsShared(const CreateArgs& args) {
-  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(args.input(0).shape, args.input(1).shape));
+  OPKIT_ASSIGN(const MatMulPlan plan,
+               planMatMul(args.input(0).shape, args.input(1).shape, args.params<MatMulParams>()));
   return gemm::SharedProduct::supports(args, sizeOf(tall(plan)));
 }
 
 Status supports(const CreateArgs& args) {
   const Shape &a = args.input(0).shape, &b = args.input(1).shape;
-  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(a, b));
+  OPKIT_ASSIGN(const MatMulPlan plan, planMatMul(a, b, args.params<MatMulParams>()));
   OPKIT_TRY(GemmTiles::supports(args, rowsOf(plan, a), columnsOf(plan, b)));
   return GemmTiles::requireLoops(args, rowsOf(plan, a), columnsOf(plan, b));
 }

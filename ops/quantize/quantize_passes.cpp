@@ -278,7 +278,8 @@ bool IntegerPass::rewriteMatMul(const ModelNode& product, const Quantized& to, M
   int64_t depth = extents_.extent(product.inputs[0]);
   if (depth == kDynamic) depth = extents_.extent(product.inputs[1], 1);
   if (depth == kDynamic || !fits(*b, depth)) return false;
-  if (!saturates(clampOf(unpackParams<matmul::MatMulParams>(product.params)), to)) return false;
+  const auto params = unpackParams<matmul::MatMulParams>(product.params);
+  if (params.trans_a || params.trans_b || !saturates(clampOf(params), to)) return false;
   edit_.replaceNode(quantize,
                     {product.name, "QLinearMatMul", 1, quantizedInputs(*a, *b, to), quantize.outputs, {}, {}});
   return true;

@@ -5,6 +5,7 @@
 #include "engine/op/op_registry.h"
 #include "ops/binary/binary_generated.h"
 #include "ops/gather/gather_generated.h"
+#include "ops/matmul/matmul_generated.h"
 #include "ops/reshape/reshape_generated.h"
 #include "ops/transpose/transpose_generated.h"
 
@@ -162,10 +163,12 @@ KnownExtents::Known KnownExtents::transposed(const ModelNode& node) const {
 
 /// The columns of the right matrix are the last extent, unless one operand may be a vector.
 KnownExtents::Known KnownExtents::product(const ModelNode& node) const {
+  const auto params = unpackParams<matmul::MatMulParams>(node.params);
   const Known &a = of(node, 0), &b = of(node, 1);
+  const size_t row = params.trans_a ? 0 : 1, column = params.trans_b ? 1 : 0;  // from the end
   if (b.trailing.size() < 2) return {};
-  if (a.trailing.size() >= 2) return {{a.extent(1), b.extent(0)}};
-  return {{b.extent(0)}};
+  if (a.trailing.size() >= 2) return {{a.extent(row), b.extent(column)}};
+  return {{b.extent(column)}};
 }
 
 }  // namespace opkit::ops::shape
