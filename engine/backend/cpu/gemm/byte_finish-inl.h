@@ -46,27 +46,39 @@ HWY_INLINE hn::Vec<hn::ScalableTag<T>> loadLine(const PerLine<T>& line, int64_t 
   const hn::ScalableTag<T> d;
   if (line.step == 0) return hn::Set(d, *line.data);
   if (count == kLanes) return hn::LoadU(d, line.data + first);
+#if HWY_TARGET == HWY_AVX3
+  return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, line.data + first);
+#else
   HWY_ALIGN T lanes[kLanes];
   for (int i = 0; i < kLanes; ++i) lanes[i] = i < count ? line.data[first + i] : T(0);
   return hn::Load(d, lanes);
+#endif
 }
 
 HWY_INLINE void storeBytes(I values, uint8_t* to, int count) {
   const hn::Rebind<uint8_t, Ints> d;
   const auto bytes = hn::TruncateTo(d, hn::BitCast(hn::RebindToUnsigned<Ints>(), values));
   if (count == kLanes) return hn::StoreU(bytes, d, to);
+#if HWY_TARGET == HWY_AVX3
+  hn::BlendedStore(bytes, hn::FirstN(d, static_cast<size_t>(count)), d, to);
+#else
   HWY_ALIGN uint8_t lanes[kLanes];
   hn::Store(bytes, d, lanes);
   for (int i = 0; i < kLanes; ++i)
     if (i < count) to[i] = lanes[i];
+#endif
 }
 
 HWY_INLINE void storeInts(I values, int32_t* to, int count) {
   if (count == kLanes) return hn::StoreU(values, Ints(), to);
+#if HWY_TARGET == HWY_AVX3
+  hn::BlendedStore(values, hn::FirstN(Ints(), static_cast<size_t>(count)), Ints(), to);
+#else
   HWY_ALIGN int32_t lanes[kLanes];
   hn::Store(values, Ints(), lanes);
   for (int i = 0; i < kLanes; ++i)
     if (i < count) to[i] = lanes[i];
+#endif
 }
 
 /// The least for NaN.

@@ -56,58 +56,111 @@ void packTileRows(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* 
   std::memcpy(to, sums, sizeof(sums));
 }
 
-/// to[q * step + r] = quad q of row r, for `count` rows of a panel, at most four; the others are not written.
-void packFourRows(const uint8_t* from, int64_t rowStride, int count, int64_t k, uint32_t flip, int64_t step,
-                  uint32_t* to) {
-  int64_t q = 0;
+using FourRows = const uint8_t* [4];
+
 #if HWY_TARGET != HWY_SCALAR
-  const hn::FixedTag<uint32_t, 4> d;
-  const hn::FixedTag<uint64_t, 2> pairs;
-  const auto flips = hn::Set(d, flip);
-  const auto row = [&](int64_t r) HWY_ATTR {
-    return hn::Xor(hn::LoadU(d, reinterpret_cast<const uint32_t*>(from + r * rowStride + q * kQuad)), flips);
-  };
-  for (; count == 4 && (q + 4) * kQuad <= k; q += 4) {
-    const auto a = row(0), b = row(1), c = row(2), e = row(3);
-    const auto lowFirst = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
-    const auto lowSecond = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
-    const auto highFirst = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
-    const auto highSecond = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
-    uint32_t* const at = to + q * step;
-    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, lowFirst, lowSecond)), d, at);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, lowFirst, lowSecond)), d, at + step);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, highFirst, highSecond)), d, at + 2 * step);
-    hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, highFirst, highSecond)), d, at + 3 * step);
+using Bytes = hn::FixedTag<uint8_t, 16>;
+using Words = hn::FixedTag<uint32_t, 4>;
+using FourInts = hn::FixedTag<int32_t, 4>;
+
+/// Up to sixteen bytes, then zeros.
+HWY_INLINE hn::Vec<Words> loadBytes(const uint8_t* from, [[maybe_unused]] int64_t bytes, uint8_t flip) {
+  const Bytes d;
+#if HWY_TARGET == HWY_AVX3
+  if (bytes < 16) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(bytes));
+    return hn::BitCast(Words(), hn::IfThenElseZero(mask, hn::Xor(hn::MaskedLoad(mask, d, from), hn::Set(d, flip))));
   }
 #endif
-  for (int64_t r = 0; r < count; ++r) {
-    const uint8_t* const at = from + r * rowStride;
-    int64_t i = q;
-    for (; (i + 1) * kQuad <= k; ++i) {
-      uint32_t quad;
-      std::memcpy(&quad, at + i * kQuad, kQuad);
-      to[i * step + r] = quad ^ flip;
-    }
-    if (i * kQuad == k) continue;
-    uint32_t quad = flip;  // zeros behind the end
-    std::memcpy(&quad, at + i * kQuad, static_cast<size_t>(k % kQuad));
-    to[i * step + r] = quad ^ flip;
+  return hn::BitCast(Words(), hn::Xor(hn::LoadU(d, from), hn::Set(d, flip)));
+}
+
+/// Adds the signed bytes of each quad, where the processor has an instruction for it.
+HWY_INLINE void addQuads([[maybe_unused]] hn::Vec<FourInts>& sums, [[maybe_unused]] hn::Vec<Words> quads) {
+#if HWY_TARGET == HWY_AVX3
+  sums = Vnni::add(sums, hn::BitCast(FourInts(), quads), hn::Set(FourInts(), 0x01010101));
+#endif
+}
+
+/// to[q * step + r] = quad q of row r from byte p on, for up to sixteen bytes.
+template <bool kSums>
+HWY_INLINE void packBlock(const FourRows& rows, int64_t p, int64_t bytes, uint8_t flip, int64_t step, uint32_t* to,
+                          hn::Vec<FourInts> (&sums)[4]) {
+  const hn::FixedTag<uint64_t, 2> pairs;
+  const auto a = loadBytes(rows[0] + p, bytes, flip), b = loadBytes(rows[1] + p, bytes, flip);
+  const auto c = loadBytes(rows[2] + p, bytes, flip), e = loadBytes(rows[3] + p, bytes, flip);
+  const auto lowFirst = hn::BitCast(pairs, hn::InterleaveLower(Words(), a, b));
+  const auto lowSecond = hn::BitCast(pairs, hn::InterleaveLower(Words(), c, e));
+  const auto highFirst = hn::BitCast(pairs, hn::InterleaveUpper(Words(), a, b));
+  const auto highSecond = hn::BitCast(pairs, hn::InterleaveUpper(Words(), c, e));
+  const hn::Vec<Words> quads[4] = {hn::BitCast(Words(), hn::InterleaveLower(pairs, lowFirst, lowSecond)),
+                                   hn::BitCast(Words(), hn::InterleaveUpper(pairs, lowFirst, lowSecond)),
+                                   hn::BitCast(Words(), hn::InterleaveLower(pairs, highFirst, highSecond)),
+                                   hn::BitCast(Words(), hn::InterleaveUpper(pairs, highFirst, highSecond))};
+  HWY_UNROLL(4) for (int i = 0; i < 4; ++i) {
+    if (i * kQuad < bytes) hn::StoreU(quads[i], Words(), to + i * step);
+    if constexpr (kSums) addQuads(sums[i], quads[i]);
   }
+}
+#endif
+
+/// to[q * step + r] = quad q of row r, for `count` rows of a panel, at most four; the others are not written. Adds up
+/// the rows if kSums.
+template <bool kSums>
+void packFourRows(const FourRows& rows, int count, int64_t k, uint8_t flip, int64_t step, uint32_t* to, int32_t* sums) {
+  int64_t p = 0;
+#if HWY_TARGET != HWY_SCALAR
+  constexpr int64_t kBlock = 16;
+  hn::Vec<FourInts> chains[4] = {hn::Zero(FourInts()), hn::Zero(FourInts()), hn::Zero(FourInts()),
+                                 hn::Zero(FourInts())};  // hide the latency
+  for (; count == 4 && p + kBlock <= k; p += kBlock)
+    packBlock<kSums>(rows, p, kBlock, flip, step, to + p / kQuad * step, chains);
+  if (kSums && count == 4 && p < k) {
+    packBlock<kSums>(rows, p, k - p, flip, step, to + p / kQuad * step, chains);
+    p = k;
+  }
+  if constexpr (kSums) {
+    HWY_ALIGN int32_t lanes[4];
+    hn::Store(hn::Add(hn::Add(chains[0], chains[1]), hn::Add(chains[2], chains[3])), FourInts(), lanes);
+    std::copy_n(lanes, count, sums);
+  }
+#endif
+  for (int64_t r = 0; r < count; ++r)
+    for (int64_t begin = p; begin < k; begin += kQuad) {
+      uint8_t quad[kQuad] = {};
+      for (int64_t i = 0; i < std::min<int64_t>(kQuad, k - begin); ++i) {
+        quad[i] = static_cast<uint8_t>(rows[r][begin + i] ^ flip);
+        if constexpr (kSums) sums[r] += static_cast<int8_t>(quad[i]);
+      }
+      std::memcpy(to + begin / kQuad * step + r, quad, kQuad);
+    }
+}
+
+/// Where the matrix ends, its last row stands for the rows of the panel that nothing reads.
+template <bool kSums>
+void packRowsBy(const Left& left, int64_t rows, int64_t used, int64_t k, uint8_t* target, int32_t* sums) {
+  const auto flip = static_cast<uint8_t>(left.isSigned ? 0 : 0x80);
+  auto* to = reinterpret_cast<uint32_t*>(target);  // panels are aligned
+  const auto rowOf = [&](int64_t r) { return left.data + std::min(r, used - 1) * left.rowStride; };
+  for (int64_t r = 0; r < rows; r += 4) {
+    const int count = static_cast<int>(std::min<int64_t>(rows - r, 4));
+    packFourRows<kSums>({rowOf(r), rowOf(r + 1), rowOf(r + 2), rowOf(r + 3)}, count, k, flip, rows, to + r, sums + r);
+  }
+  if constexpr (!kSums)
+    for (int64_t r = 0; r < used; ++r) sums[r] = sumOfRow(rowOf(r), k, left.isSigned);
 }
 
 void packRows(const Left& left, int64_t m, int64_t k, int64_t row, uint8_t* target) {
   if (hasTiles()) return packTileRows(left, m, k, row, target);
-  const int64_t rows = tileRows(), quads = quadsOf(k), used = std::min(rows, m - row);
-  const uint32_t flip = left.isSigned ? 0 : 0x80808080u;
-  const uint8_t* from = left.data + row * left.rowStride;
-  auto* to = reinterpret_cast<uint32_t*>(target);  // panels are aligned
+  const int64_t rows = tileRows(), used = std::min(rows, m - row);
   int32_t sums[kMostRows] = {};
-  for (int64_t r = 0; r < used; ++r) sums[r] = sumOfRow(from + r * left.rowStride, k, left.isSigned);
-  if (used < rows) std::memset(target, 0, static_cast<size_t>(quads * rows * kQuad));
-  for (int64_t r = 0; r < used; r += 4)
-    packFourRows(from + r * left.rowStride, left.rowStride, static_cast<int>(std::min<int64_t>(used - r, 4)), k, flip,
-                 rows, to + r);
-  std::memcpy(target + quads * rows * kQuad, sums, static_cast<size_t>(rows) * sizeof(int32_t));
+  const Left panel{left.data + row * left.rowStride, left.rowStride, left.isSigned};
+  constexpr bool kMayAdd = HWY_TARGET == HWY_AVX3;
+  if (kMayAdd && hasVnni())
+    packRowsBy<kMayAdd>(panel, rows, used, k, target, sums);
+  else
+    packRowsBy<false>(panel, rows, used, k, target, sums);
+  std::memcpy(target + quadsOf(k) * rows * kQuad, sums, static_cast<size_t>(rows) * sizeof(int32_t));
 }
 
 /// A part of a panel's columns whose elements lie side by side in the source.
