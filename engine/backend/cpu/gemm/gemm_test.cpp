@@ -215,7 +215,7 @@ TEST_P(Gemm, ReadsATransposedLeftInPlace) {
 }
 
 TEST_P(Gemm, ExactWithFewRowsOrColumns) {
-  for (const int64_t k : {32, 65})
+  for (const int64_t k : {32, 35, 65})
     for (const int64_t few : {1, 2, 3, 4, 5, 8, 9, 24, 25})
       for (const Dims& dims : {Dims{few, 61, k}, Dims{61, few, k}}) {
         expectExactInEveryForm(dims);
