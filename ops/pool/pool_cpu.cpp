@@ -1,4 +1,4 @@
-// Pooling on the CPU, f32, one or two spatial axes: the rows of a window are joined into one padded row by vectors,
+// Pooling on the CPU, f32: the rows of a window are joined into one padded row by vectors,
 // then its columns into the outputs (pool_rows.h); of narrow planes without storing the row. Global pooling folds each
 // plane.
 #include <cmath>
@@ -44,10 +44,12 @@ class PoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   }
   Status onResize(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
-    walk_ = {padWindowRank(axes_, 3)};
+    walk_ = {axes_};
+    planRows();
+    const WindowAxis& wide = axes_[2];
     columnTaps_.clear();
-    for (int64_t o = 0; o < axes_[1].output; ++o) columnTaps_.push_back(static_cast<float>(tapsOf(axes_[1], o)));
-    isNarrow_ = std::max(axes_[1].input, axes_[1].output) <= mostNarrow() && axes_[1].output > 0;
+    for (int64_t o = 0; o < wide.output; ++o) columnTaps_.push_back(static_cast<float>(tapsOf(wide, o)));
+    isNarrow_ = std::max(wide.input, wide.output) <= mostNarrow() && wide.output > 0;
     if (isNarrow_) planNarrow();
     return Status::ok();
   }
@@ -55,8 +57,8 @@ class PoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
     if (outputs[0]->desc.elements() == 0) return Status::ok();
-    const int64_t inputFloats = axes_[0].input * axes_[1].input;
-    const int64_t outputFloats = axes_[0].output * axes_[1].output;
+    const int64_t inputFloats = windows_.height * windows_.width;
+    const int64_t outputFloats = static_cast<int64_t>(windows_.rows.size()) * axes_[2].output;
     if (isNarrow_) {
       poolNarrow(floatsOf(*inputs[0]), floatsOf(*outputs[0]), inputFloats, outputFloats);
       return Status::ok();
@@ -79,37 +81,48 @@ class PoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   Status plan(TensorList inputs) {
     OPKIT_ASSIGN(PoolPlan planned, planPool(params_, inputs[0]->desc.shape));
     planes_ = planned.planes;
-    axes_ = padWindowRank(std::move(planned.axes), 2);
-    const WindowAxis& wide = axes_[1];
+    axes_ = padWindowRank(std::move(planned.axes), 3);
+    const WindowAxis& wide = axes_[2];
     const int64_t needed = std::max<int64_t>(wide.output - 1, 0) * wide.stride + (wide.kernel - 1) * wide.dilation + 1;
     valid_ = std::clamp<int64_t>(needed - wide.padBegin, 0, wide.input);
     rowFloats_ = cpu::scratchPart(std::max(needed, wide.padBegin) + kRowSlack);
     return Status::ok();
   }
 
+  void planRows() {
+    const WindowAxis &deep = axes_[0], &high = axes_[1], &wide = axes_[2];
+    windows_ = {.width = wide.input,
+                .height = deep.input * high.input,
+                .steps = {deep.dilation * high.input * wide.input, high.dilation * wide.input},
+                .columnTaps = wide.kernel};
+    rowTaps_.clear();
+    for (int64_t d = 0; d < deep.output; ++d)
+      for (int64_t h = 0; h < high.output; ++h) {
+        const TapRange slices = deep.tapsInside(d), rows = high.tapsInside(h);
+        const bool isRead = slices.count() > 0 && rows.count() > 0;
+        const int64_t first = isRead ? deep.position(d, slices.begin) * high.input + high.position(h, rows.begin) : 0;
+        windows_.rows.push_back(isRead ? RowTaps{first, slices.count(), rows.count()} : RowTaps{});
+        rowTaps_.push_back(static_cast<float>(tapsOf(deep, d) * tapsOf(high, h)));
+      }
+  }
+
   void planNarrow() {
-    const WindowAxis &high = axes_[0], &wide = axes_[1];
-    narrow_ = {
-        .width = wide.input, .height = high.input, .rowStep = high.dilation * wide.input, .columnTaps = wide.kernel};
-    for (int64_t o = 0; o < high.output; ++o) {
-      const TapRange taps = high.tapsInside(o);
-      narrow_.rows.push_back({taps.count() > 0 ? high.position(o, taps.begin) : 0, taps.count()});
-      if constexpr (kMean)
-        for (const float columnTaps : columnTaps_)
-          narrow_.divisors.push_back(std::max(static_cast<float>(tapsOf(high, o)) * columnTaps, 1.0f));
-    }
+    const WindowAxis& wide = axes_[2];
+    if constexpr (kMean)
+      for (const float rowTaps : rowTaps_)
+        for (const float columnTaps : columnTaps_) windows_.divisors.push_back(std::max(rowTaps * columnTaps, 1.0f));
     for (int64_t k = 0; k < wide.kernel; ++k)
       for (int64_t o = 0; o < wide.output; ++o) {
         const int64_t column = wide.position(o, k);
         const bool isInside = column >= 0 && column < wide.input;
-        narrow_.columns.push_back(static_cast<int32_t>(isInside ? column : wide.input));
+        windows_.columns.push_back(static_cast<int32_t>(isInside ? column : wide.input));
       }
   }
 
   void poolNarrow(const float* x, float* y, int64_t inputFloats, int64_t outputFloats) const {
     const int64_t grain = std::max<int64_t>(kNarrowGrain / std::max<int64_t>(inputFloats, 1), 1);
     cpu::parallelRanges(pool_, planes_, grain, [&](int64_t begin, int64_t end) {
-      Join::planes(narrow_, end - begin, x + begin * inputFloats, y + begin * outputFloats);
+      Join::planes(windows_, end - begin, x + begin * inputFloats, y + begin * outputFloats);
       if constexpr (kMean) repairMeans(walk_, begin, end, params_.count_include_pad, x, y);
     });
   }
@@ -121,29 +134,28 @@ class PoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
 
   /// `row` holds one row of joined rows, with the padding around it.
   void poolPlane(const float* x, float* y, float* row) const {
-    const WindowAxis &high = axes_[0], &wide = axes_[1];
+    const WindowAxis& wide = axes_[2];
+    const RowWindows windows{wide.stride, wide.dilation, wide.kernel, wide.output};
     std::fill_n(row, rowFloats_, Join::kStart);
-    for (int64_t o = 0; o < high.output; ++o, y += wide.output) {
-      const TapRange taps = high.tapsInside(o);
-      const int64_t first = taps.count() > 0 ? high.position(o, taps.begin) : 0;
-      Join::rows(x + first * wide.input, high.dilation * wide.input, taps.count(), row + wide.padBegin, valid_);
-      Join::windows(row, {wide.stride, wide.dilation, wide.kernel, wide.output}, y);
-      if constexpr (kMean) {
-        const auto rowTaps = static_cast<float>(tapsOf(high, o));
-        for (int64_t i = 0; i < wide.output; ++i) y[i] /= std::max(rowTaps * columnTaps_[static_cast<size_t>(i)], 1.0f);
-      }
+    for (size_t o = 0; o < windows_.rows.size(); ++o, y += wide.output) {
+      const RowTaps& taps = windows_.rows[o];
+      Join::rows(x + taps.first * wide.input, windows_.steps, taps, row + wide.padBegin, valid_);
+      Join::windows(row, windows, y);
+      if constexpr (kMean)
+        for (int64_t i = 0; i < wide.output; ++i)
+          y[i] /= std::max(rowTaps_[o] * columnTaps_[static_cast<size_t>(i)], 1.0f);
     }
   }
 
   PoolParamsT params_;
   int64_t planes_ = 0;
-  std::vector<WindowAxis> axes_;   // height, width
-  WindowWalk walk_;                // the same, in the form for recomputing means
-  int64_t valid_ = 0;              // input columns that some window reads
-  int64_t rowFloats_ = 0;          // of one joined row: the scratch memory of a thread
-  std::vector<float> columnTaps_;  // divisor of the mean, per output column
+  std::vector<WindowAxis> axes_;             // depth, height, width
+  WindowWalk walk_;                          // the same, in the form for recomputing means
+  int64_t valid_ = 0;                        // input columns that some window reads
+  int64_t rowFloats_ = 0;                    // of one joined row: the scratch memory of a thread
+  std::vector<float> rowTaps_, columnTaps_;  // their product divides the mean
   bool isNarrow_ = false;
-  NarrowPlanes narrow_;
+  PlaneWindows windows_;
 };
 
 template <bool kMean>
@@ -171,8 +183,6 @@ class GlobalPoolCpu final : public cpu::CpuKernel, public cpu::RowKernel {
 };
 
 Status supports(const CreateArgs& args) {
-  const size_t axes = args.input(0).shape.size() - 2;
-  if (axes > 2) return Status::unsupported("{}: the CPU kernel takes 1 or 2 spatial axes, got {}", args.def.type, axes);
   if (args.outputs.size() > 1) return Status::unsupported("{}: the CPU kernel gives no indices", args.def.type);
   return Status::ok();
 }

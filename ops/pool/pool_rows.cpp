@@ -28,19 +28,29 @@ struct Sum {
   HWY_INLINE V operator()(V y, V x) const { return hn::Add(y, x); }
 };
 
-template <class Join>
-HWY_INLINE void joinRows(const float* x, int64_t distance, int64_t taps, float* y, int64_t count) {
+/// The rows of a window, joined in a register: load(row) is the vector that counts.
+template <class Join, class Load>
+HWY_INLINE V joinTaps(const float* x, const RowSteps& steps, const RowTaps& taps, const Load& load) {
   const Join join;
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
+  const auto slice = [&](const float* row) HWY_ATTR {
     V sum = vectors::set(Join::kStart);
-    for (int64_t k = 0; k < taps; ++k) sum = join(sum, vectors::load(x + k * distance + i));
-    vectors::store(sum, y + i);
-  }
+    for (int64_t k = 0; k < taps.high; ++k) sum = join(sum, load(row + k * steps.high));
+    return sum;
+  };
+  V sum = slice(x);
+  for (int64_t j = 1; j < taps.deep; ++j) sum = join(sum, slice(x + j * steps.deep));
+  return sum;
+}
+
+template <class Join>
+HWY_INLINE void joinRows(const float* x, const RowSteps& steps, const RowTaps& taps, float* y, int64_t count) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    vectors::store(joinTaps<Join>(x + i, steps, taps, [](const float* row) HWY_ATTR { return vectors::load(row); }),
+                   y + i);
   if (i == count) return;
-  V sum = vectors::set(Join::kStart);
-  for (int64_t k = 0; k < taps; ++k) sum = join(sum, vectors::loadPart(x + k * distance + i, count - i));
-  vectors::storePart(sum, y + i, count - i);
+  const auto part = [count = count - i](const float* row) HWY_ATTR { return vectors::loadPart(row, count); };
+  vectors::storePart(joinTaps<Join>(x + i, steps, taps, part), y + i, count - i);
 }
 
 /// x[0], x[stride], ...: `count` of them, at most a vector.
@@ -67,19 +77,19 @@ HWY_INLINE void joinWindows(const float* x, const RowWindows& w, float* y) {
   }
 }
 
-void joinMaxRows(const float* x, int64_t distance, int64_t taps, float* y, int64_t count) {
-  joinRows<Max>(x, distance, taps, y, count);
+void joinMaxRows(const float* x, const RowSteps& steps, const RowTaps& taps, float* y, int64_t count) {
+  joinRows<Max>(x, steps, taps, y, count);
 }
-void joinSumRows(const float* x, int64_t distance, int64_t taps, float* y, int64_t count) {
-  joinRows<Sum>(x, distance, taps, y, count);
+void joinSumRows(const float* x, const RowSteps& steps, const RowTaps& taps, float* y, int64_t count) {
+  joinRows<Sum>(x, steps, taps, y, count);
 }
 void joinMaxWindows(const float* x, const RowWindows& w, float* y) { joinWindows<Max>(x, w, y); }
 void joinSumWindows(const float* x, const RowWindows& w, float* y) { joinWindows<Sum>(x, w, y); }
 
 #if HWY_TARGET == HWY_SCALAR  // vectors have one element
 int64_t mostNarrowWidth() { return 0; }
-void joinMaxPlanes(const NarrowPlanes&, int64_t, const float*, float*) {}
-void joinMeanPlanes(const NarrowPlanes&, int64_t, const float*, float*) {}
+void joinMaxPlanes(const PlaneWindows&, int64_t, const float*, float*) {}
+void joinMeanPlanes(const PlaneWindows&, int64_t, const float*, float*) {}
 #else
 int64_t mostNarrowWidth() { return 2 * kLanes - 1; }  // the last lane of two vectors holds the padding
 
@@ -87,18 +97,18 @@ int64_t mostNarrowWidth() { return 2 * kLanes - 1; }  // the last lane of two ve
 template <class Join, int kVecs>
 class NarrowRow {
  public:
-  explicit NarrowRow(const NarrowPlanes& narrow)
+  explicit NarrowRow(const PlaneWindows& narrow)
       : narrow_(narrow), outputs_(static_cast<int64_t>(narrow.columns.size()) / narrow.columnTaps) {}
 
   int64_t outputs() const { return outputs_; }
 
-  HWY_INLINE void pool(const float* x, const float* divisors, int64_t rowTaps, float* y) const {
+  HWY_INLINE void pool(const float* x, const float* divisors, const RowTaps& taps, float* y) const {
     const Join join;
     V row[kVecs];
-    for (int v = 0; v < kVecs; ++v) row[v] = vectors::set(Join::kStart);
-    for (int64_t k = 0; k < rowTaps; ++k, x += narrow_.rowStep)
-      for (int v = 0; v < kVecs; ++v)
-        row[v] = join(row[v], vectors::loadPart(x + v * kLanes, partOf(narrow_.width, v), Join::kStart));
+    for (int v = 0; v < kVecs; ++v)
+      row[v] = joinTaps<Join>(x + v * kLanes, narrow_.steps, taps,
+                              [count = partOf(narrow_.width, v)](const float* from)
+                                  HWY_ATTR { return vectors::loadPart(from, count, Join::kStart); });
     for (int64_t first = 0; first < outputs_; first += kLanes) {
       const int64_t count = std::min(outputs_ - first, kLanes);
       const int32_t* columns = narrow_.columns.data() + first;
@@ -124,27 +134,27 @@ class NarrowRow {
     return vectors::choose(isHigh, hn::TableLookupLanes(row[kVecs - 1], lanes), low);
   }
 
-  const NarrowPlanes& narrow_;
+  const PlaneWindows& narrow_;
   const int64_t outputs_;
 };
 
 template <class Join, int kVecs>
-void joinNarrow(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y) {
+void joinNarrow(const PlaneWindows& narrow, int64_t planes, const float* x, float* y) {
   const NarrowRow<Join, kVecs> row(narrow);
   for (int64_t i = 0; i < planes; ++i, x += narrow.height * narrow.width) {
     const float* divisors = narrow.divisors.empty() ? nullptr : narrow.divisors.data();
-    for (const NarrowPlanes::Taps& taps : narrow.rows) {
-      row.pool(x + taps.first * narrow.width, divisors, taps.count, y);
+    for (const RowTaps& taps : narrow.rows) {
+      row.pool(x + taps.first * narrow.width, divisors, taps, y);
       y += row.outputs();
       if (divisors) divisors += row.outputs();
     }
   }
 }
 
-void joinMaxPlanes(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y) {
+void joinMaxPlanes(const PlaneWindows& narrow, int64_t planes, const float* x, float* y) {
   narrow.width < kLanes ? joinNarrow<Max, 1>(narrow, planes, x, y) : joinNarrow<Max, 2>(narrow, planes, x, y);
 }
-void joinMeanPlanes(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y) {
+void joinMeanPlanes(const PlaneWindows& narrow, int64_t planes, const float* x, float* y) {
   narrow.width < kLanes ? joinNarrow<Sum, 1>(narrow, planes, x, y) : joinNarrow<Sum, 2>(narrow, planes, x, y);
 }
 #endif
@@ -164,11 +174,11 @@ HWY_EXPORT(mostNarrowWidth);
 HWY_EXPORT(joinMaxPlanes);
 HWY_EXPORT(joinMeanPlanes);
 
-void maxRows(const float* x, int64_t distance, int64_t taps, float* y, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(joinMaxRows)(x, distance, taps, y, count);
+void maxRows(const float* x, const RowSteps& steps, const RowTaps& taps, float* y, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(joinMaxRows)(x, steps, taps, y, count);
 }
-void sumRows(const float* x, int64_t distance, int64_t taps, float* y, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(joinSumRows)(x, distance, taps, y, count);
+void sumRows(const float* x, const RowSteps& steps, const RowTaps& taps, float* y, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(joinSumRows)(x, steps, taps, y, count);
 }
 void maxWindows(const float* x, const RowWindows& windows, float* y) {
   HWY_DYNAMIC_DISPATCH(joinMaxWindows)(x, windows, y);
@@ -177,10 +187,10 @@ void sumWindows(const float* x, const RowWindows& windows, float* y) {
   HWY_DYNAMIC_DISPATCH(joinSumWindows)(x, windows, y);
 }
 int64_t mostNarrow() { return HWY_DYNAMIC_DISPATCH(mostNarrowWidth)(); }
-void maxPlanes(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y) {
+void maxPlanes(const PlaneWindows& narrow, int64_t planes, const float* x, float* y) {
   HWY_DYNAMIC_DISPATCH(joinMaxPlanes)(narrow, planes, x, y);
 }
-void meanPlanes(const NarrowPlanes& narrow, int64_t planes, const float* x, float* y) {
+void meanPlanes(const PlaneWindows& narrow, int64_t planes, const float* x, float* y) {
   HWY_DYNAMIC_DISPATCH(joinMeanPlanes)(narrow, planes, x, y);
 }
 

@@ -32,13 +32,13 @@ class ScalarPool : public cpu::CpuKernel {
   };
 
   int64_t inputs() const { return axes_[0].input * axes_[1].input * axes_[2].input; }
+  int64_t outputs() const { return axes_[0].output * axes_[1].output * axes_[2].output; }
   /// Calls body(run) for runs that cover all outputs, planes in parallel.
   template <class Body>
   void forEachRun(const Body& body) {
-    const int64_t outputs = axes_[0].output * axes_[1].output * axes_[2].output;
     const int64_t taps = axes_[0].kernel * axes_[1].kernel * axes_[2].kernel;
-    cpu::parallelRows(pool_, planes_, outputs * taps, [&](int64_t plane) {
-      int64_t output = plane * outputs;
+    cpu::parallelRows(pool_, planes_, outputs() * taps, [&](int64_t plane) {
+      int64_t output = plane * outputs();
       for (int64_t d = 0; d < axes_[0].output; ++d)
         for (int64_t h = 0; h < axes_[1].output; ++h)
           for (int64_t w = 0; w < axes_[2].output; w += kMostWide) {

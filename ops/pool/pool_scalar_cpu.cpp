@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/op/window_walk.h"
 #include "ops/pool/pool_runs.h"
 #include "ops/pool/pool_taps_wide.h"
 
@@ -16,6 +17,12 @@ constexpr bool kIsPooled = std::is_floating_point_v<T> || sizeof(T) == 1;
 class ScalarMaxPool final : public ScalarPool {
  public:
   using ScalarPool::ScalarPool;
+  Status onResize(TensorList inputs, TensorList outputs) override {
+    OPKIT_TRY(ScalarPool::onResize(inputs, outputs));
+    places_.clear();
+    if (outputs.size() > 1 && outputs[1] && isSmall()) planPlaces();
+    return Status::ok();
+  }
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
@@ -28,8 +35,32 @@ class ScalarMaxPool final : public ScalarPool {
   }
 
  private:
+  static constexpr int64_t kMostPlaces = 8192;  // of a small plane: they stay in the first-level cache
+
+  int64_t taps() const { return axes_[0].kernel * axes_[1].kernel * axes_[2].kernel; }
+  /// Rows of small planes are too short to be worth a call per tap.
+  bool isSmall() const {
+    return inputs() > 0 && outputs() > 0 && outputs() <= kMostWide && taps() <= kMostPlaces / outputs();
+  }
+  /// The place of each tap of each output in a plane; -1 in the padding.
+  void planPlaces() {
+    places_.assign(static_cast<size_t>(taps() * outputs()), -1);
+    const WindowWalk walk{axes_};
+    walk.forEachOutput(0, 1, [&](size_t output, int64_t, int64_t d, int64_t h, int64_t w) {
+      size_t next = output;
+      walk.forEachTap(d, h, w, [&](int64_t offset) {
+        places_[next] = static_cast<int32_t>(offset);
+        next += static_cast<size_t>(outputs());
+      });
+    });
+  }
+
   template <class T>
   void pool(const T* x, T* y, int64_t* indices) {
+    if (!places_.empty()) {
+      const auto plane = [&](int64_t i) { poolSmall(x + i * inputs(), i, y + i * outputs(), indices + i * outputs()); };
+      return cpu::parallelRows(pool_, planes_, taps() * outputs(), plane);
+    }
     forEachRun([&](const Run& run) {
       if (indices) return poolWithIndices(x + run.plane * inputs(), run, y + run.output, indices + run.output);
       std::fill_n(y + run.output, run.count, start<T>());
@@ -38,6 +69,15 @@ class ScalarMaxPool final : public ScalarPool {
           largestTap(x + run.plane * inputs() + offset, axes_[2].stride, y + run.output + first, count);
       });
     });
+  }
+  template <class T>
+  void poolSmall(const T* x, int64_t plane, T* y, int64_t* indices) const {
+    int32_t at[kMostWide];
+    const int64_t count = outputs();
+    std::fill_n(at, count, -1);
+    std::fill_n(y, count, start<T>());
+    if constexpr (kIsPooled<T>) indexedTaps(x, places_.data(), taps(), y, at, count);
+    storeIndices(at, plane, indices, count);
   }
   /// The first of equal taps stays, and the first NaN.
   template <class T>
@@ -49,8 +89,11 @@ class ScalarMaxPool final : public ScalarPool {
       if constexpr (kIsPooled<T>)
         indexedTap(plane + offset, static_cast<int32_t>(offset), axes_[2].stride, y + first, at + first, count);
     });
-    for (int64_t o = 0; o < run.count; ++o)
-      indices[o] = at[o] < 0 ? 0 : run.plane * inputs() + (params_.column_major ? columnMajor(at[o]) : at[o]);
+    storeIndices(at, run.plane, indices, run.count);
+  }
+  void storeIndices(const int32_t* at, int64_t plane, int64_t* indices, int64_t count) const {
+    for (int64_t o = 0; o < count; ++o)
+      indices[o] = at[o] < 0 ? 0 : plane * inputs() + (params_.column_major ? columnMajor(at[o]) : at[o]);
   }
   template <class T>
   static T start() {
@@ -61,6 +104,8 @@ class ScalarMaxPool final : public ScalarPool {
     const int64_t wide = axes_[2].input, high = axes_[1].input, deep = axes_[0].input;
     return (offset % wide * high + offset / wide % high) * deep + offset / (wide * high);
   }
+
+  std::vector<int32_t> places_;  // [taps, outputs of a plane] of small planes
 };
 
 class ScalarAveragePool final : public ScalarPool {
@@ -75,27 +120,22 @@ class ScalarAveragePool final : public ScalarPool {
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {
-    cpu::visitWideFloat(inputs[0]->desc.dtype, [&](auto tag) {
-      using T = decltype(tag);
-      pool(inputs[0]->data<T>().data(), outputs[0]->data<T>().data());
-    });
+    pool(inputs[0]->data<double>().data(), outputs[0]->data<double>().data());
     return Status::ok();
   }
 
  private:
-  template <class T>
-  void pool(const T* x, T* y) {
+  void pool(const double* x, double* y) {
     forEachRun([&](const Run& run) {
       double sums[kMostWide];
       std::fill_n(sums, run.count, 0.0);
-      const T* plane = x + run.plane * inputs();
+      const double* plane = x + run.plane * inputs();
       forEachTap(run, [&](int64_t first, int64_t count, int64_t offset) {
         sumTap(plane + offset, axes_[2].stride, sums + first, count);
       });
       const auto taps = static_cast<double>(tapsOf(axes_[0], run.deep) * tapsOf(axes_[1], run.high));
       const double* columns = columnTaps_.data() + run.first;
-      for (int64_t o = 0; o < run.count; ++o)
-        y[run.output + o] = static_cast<T>(sums[o] / std::max(taps * columns[o], 1.0));
+      for (int64_t o = 0; o < run.count; ++o) y[run.output + o] = sums[o] / std::max(taps * columns[o], 1.0);
     });
   }
   /// The taps that count for the divisor, along one axis.
@@ -120,7 +160,7 @@ Creator scalarMaxPool() {
 }
 
 Creator scalarAveragePool() {
-  return cpu::creatorOf<ScalarAveragePool>(cpu::supportsAll, DTypeSet(DType::Float32, DType::Float64), "scalar");
+  return cpu::creatorOf<ScalarAveragePool>(cpu::supportsAll, DTypeSet(DType::Float64), "scalar");
 }
 
 }  // namespace opkit::ops::pool

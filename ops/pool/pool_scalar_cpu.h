@@ -1,5 +1,4 @@
-// Pooling on the CPU without vectors: three spatial axes, indices, and types other than f32. For windows of one and two
-// axes of f32, pool_cpu.cpp is faster.
+// Pooling on the CPU tap by tap: indices, and types other than f32. Without indices pool_cpu.cpp pools f32 faster.
 #pragma once
 
 #include "engine/backend/creator.h"
@@ -8,7 +7,7 @@ namespace opkit::ops::pool {
 
 /// MaxPool of f32, f64, i8 and u8, with indices on request.
 Creator scalarMaxPool();
-/// AveragePool of f32 and f64; sums in double.
+/// AveragePool of f64.
 Creator scalarAveragePool();
 
 }  // namespace opkit::ops::pool

@@ -38,6 +38,18 @@ void indexedRun(const T* __restrict x, int32_t offset, T* __restrict best, int32
     at[o] = replaces ? offset + static_cast<int32_t>(o) * step : at[o];
   }
 }
+template <class T>
+void indexedPlane(const T* __restrict x, const int32_t* __restrict places, int64_t taps, T* __restrict best,
+                  int32_t* __restrict at, int64_t count) {
+  for (int64_t k = 0; k < taps; ++k, places += count)
+    for (int64_t o = 0; o < count; ++o) {
+      const int32_t place = places[o];
+      const T value = x[place < 0 ? 0 : place], old = best[o];
+      const bool replaces = (place >= 0) & ((at[o] < 0) | (value > old) | ((value != value) & (old == old)));
+      best[o] = replaces ? value : old;
+      at[o] = replaces ? place : at[o];
+    }
+}
 template <class T, class Stride>
 void largestRun(const T* __restrict x, T* __restrict best, int64_t count, Stride stride) {
   for (int64_t o = 0; o < count; ++o) {
@@ -91,10 +103,13 @@ void joinSum(const T* x, int64_t stride, double* sums, int64_t count) {
 #undef WITH_STRIDE
 
 // One name per dtype: HWY_EXPORT takes no templates.
-#define FOR_TYPE(Name, T)                                                                               \
-  void indexed##Name(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
-    joinIndexed(x, offset, stride, best, at, count);                                                    \
-  }                                                                                                     \
+#define FOR_TYPE(Name, T)                                                                                  \
+  void indexed##Name(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) {    \
+    joinIndexed(x, offset, stride, best, at, count);                                                       \
+  }                                                                                                        \
+  void plane##Name(const T* x, const int32_t* places, int64_t taps, T* best, int32_t* at, int64_t count) { \
+    indexedPlane(x, places, taps, best, at, count);                                                        \
+  }                                                                                                        \
   void largest##Name(const T* x, int64_t stride, T* best, int64_t count) { joinLargest(x, stride, best, count); }
 FOR_TYPE(Float, float)
 FOR_TYPE(Double, double)
@@ -103,7 +118,6 @@ FOR_TYPE(UInt8, uint8_t)
 #undef FOR_TYPE
 #define SUM_OF(Name, Term, T) \
   void Name(const T* x, int64_t stride, double* sums, int64_t count) { joinSum<Term>(x, stride, sums, count); }
-SUM_OF(sumFloat, Itself, float)
 SUM_OF(sumDouble, Itself, double)
 SUM_OF(magnitudeFloat, Magnitude, float)
 SUM_OF(magnitudeDouble, Magnitude, double)
@@ -119,14 +133,18 @@ HWY_AFTER_NAMESPACE();
 namespace opkit::ops::pool {
 namespace taps {
 
-#define FORWARD(Name, T)                                                                            \
-  HWY_EXPORT(indexed##Name);                                                                        \
-  void indexedOf(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
-    HWY_DYNAMIC_DISPATCH(indexed##Name)(x, offset, stride, best, at, count);                        \
-  }                                                                                                 \
-  HWY_EXPORT(largest##Name);                                                                        \
-  void largestOf(const T* x, int64_t stride, T* best, int64_t count) {                              \
-    HWY_DYNAMIC_DISPATCH(largest##Name)(x, stride, best, count);                                    \
+#define FORWARD(Name, T)                                                                               \
+  HWY_EXPORT(indexed##Name);                                                                           \
+  void indexedOf(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) {    \
+    HWY_DYNAMIC_DISPATCH(indexed##Name)(x, offset, stride, best, at, count);                           \
+  }                                                                                                    \
+  HWY_EXPORT(plane##Name);                                                                             \
+  void planeOf(const T* x, const int32_t* places, int64_t taps, T* best, int32_t* at, int64_t count) { \
+    HWY_DYNAMIC_DISPATCH(plane##Name)(x, places, taps, best, at, count);                               \
+  }                                                                                                    \
+  HWY_EXPORT(largest##Name);                                                                           \
+  void largestOf(const T* x, int64_t stride, T* best, int64_t count) {                                 \
+    HWY_DYNAMIC_DISPATCH(largest##Name)(x, stride, best, count);                                       \
   }
 FORWARD(Float, float)
 FORWARD(Double, double)
@@ -138,7 +156,6 @@ FORWARD(UInt8, uint8_t)
   void function(const T* x, int64_t stride, double* sums, int64_t count) { \
     HWY_DYNAMIC_DISPATCH(Name)(x, stride, sums, count);                    \
   }
-FORWARD(sumOf, sumFloat, float)
 FORWARD(sumOf, sumDouble, double)
 FORWARD(magnitudeOf, magnitudeFloat, float)
 FORWARD(magnitudeOf, magnitudeDouble, double)
@@ -148,10 +165,13 @@ FORWARD(squareOf, squareDouble, double)
 
 }  // namespace taps
 
-#define FORWARD(T)                                                                                   \
-  void indexedTap(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) { \
-    taps::indexedOf(x, offset, stride, best, at, count);                                             \
-  }                                                                                                  \
+#define FORWARD(T)                                                                                         \
+  void indexedTap(const T* x, int32_t offset, int64_t stride, T* best, int32_t* at, int64_t count) {       \
+    taps::indexedOf(x, offset, stride, best, at, count);                                                   \
+  }                                                                                                        \
+  void indexedTaps(const T* x, const int32_t* places, int64_t taps, T* best, int32_t* at, int64_t count) { \
+    taps::planeOf(x, places, taps, best, at, count);                                                       \
+  }                                                                                                        \
   void largestTap(const T* x, int64_t stride, T* best, int64_t count) { taps::largestOf(x, stride, best, count); }
 FORWARD(float)
 FORWARD(double)
@@ -161,10 +181,10 @@ FORWARD(uint8_t)
 #define FORWARD(function, inner)                                                                                \
   void function(const float* x, int64_t stride, double* sums, int64_t count) { inner(x, stride, sums, count); } \
   void function(const double* x, int64_t stride, double* sums, int64_t count) { inner(x, stride, sums, count); }
-FORWARD(sumTap, taps::sumOf)
 FORWARD(sumMagnitudeTap, taps::magnitudeOf)
 FORWARD(sumSquareTap, taps::squareOf)
 #undef FORWARD
+void sumTap(const double* x, int64_t stride, double* sums, int64_t count) { taps::sumOf(x, stride, sums, count); }
 
 }  // namespace opkit::ops::pool
 #endif

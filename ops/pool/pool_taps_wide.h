@@ -17,9 +17,14 @@ void indexedTap(const float* x, int32_t offset, int64_t stride, float* best, int
 void indexedTap(const double* x, int32_t offset, int64_t stride, double* best, int32_t* at, int64_t count);
 void indexedTap(const int8_t* x, int32_t offset, int64_t stride, int8_t* best, int32_t* at, int64_t count);
 void indexedTap(const uint8_t* x, int32_t offset, int64_t stride, uint8_t* best, int32_t* at, int64_t count);
+/// The same for several taps in order, wherever they lie: tap k of output o is x[places[k * count + o]]; a negative
+/// place is padding. at[o] becomes the place.
+void indexedTaps(const float* x, const int32_t* places, int64_t taps, float* best, int32_t* at, int64_t count);
+void indexedTaps(const double* x, const int32_t* places, int64_t taps, double* best, int32_t* at, int64_t count);
+void indexedTaps(const int8_t* x, const int32_t* places, int64_t taps, int8_t* best, int32_t* at, int64_t count);
+void indexedTaps(const uint8_t* x, const int32_t* places, int64_t taps, uint8_t* best, int32_t* at, int64_t count);
 
 /// sums[o] += the tap.
-void sumTap(const float* x, int64_t stride, double* sums, int64_t count);
 void sumTap(const double* x, int64_t stride, double* sums, int64_t count);
 /// sums[o] += the magnitude of the tap, and its square.
 void sumMagnitudeTap(const float* x, int64_t stride, double* sums, int64_t count);
