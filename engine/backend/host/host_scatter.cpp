@@ -88,6 +88,7 @@ struct ScatterLoop {
   bool run() const {
     bool ok = true;
     if (part.iterations == 0) return ok;
+    if (part.elements == 1 && loop.indices.terms.size() == 1) return runElements();
     cpu::forEachRun<3>(part.outer, 0, part.iterations, [&](int64_t, const auto& at, int64_t count, const auto& inner) {
       for (int64_t i = 0; i < count; ++i) {
         int64_t target = part.offsets[0] + at[0] + i * inner[0];
@@ -102,6 +103,36 @@ struct ScatterLoop {
   }
 
  private:
+  bool runElements() const {
+    switch (loop.combine) {
+      case Combine::Replace: return putElements<Combine::Replace>();
+      case Combine::Add: return putElements<Combine::Add>();
+      case Combine::Multiply: return putElements<Combine::Multiply>();
+      case Combine::Maximum: return putElements<Combine::Maximum>();
+      case Combine::Minimum: return putElements<Combine::Minimum>();
+    }
+    return true;
+  }
+  /// Boxes of one element, each at one index.
+  template <Combine C>
+  bool putElements() const {
+    const LoopIndices::Term term = loop.indices.terms[0];
+    const int64_t first = part.term == 0 ? part.first : 0, last = part.term == 0 ? part.last : term.extent;
+    bool ok = true;
+    cpu::forEachRun<3>(part.outer, 0, part.iterations, [&](int64_t, const auto& at, int64_t count, const auto& inner) {
+      To* target = to + part.offsets[0] + at[0];
+      const From* source = from + part.offsets[1] + at[1];
+      const Index* index = indices + part.offsets[2] + at[2] + term.offset;
+      for (int64_t i = 0; i < count; ++i, target += inner[0], source += inner[1], index += inner[2]) {
+        const int64_t value = *index, place = value < 0 ? value + term.extent : value;
+        if (place >= first && place < last)
+          join<C>(*source, target[place * term.stride]);
+        else
+          ok = ok && place >= 0 && place < term.extent;
+      }
+    });
+    return ok;
+  }
   bool move(int64_t& target, int64_t at, bool& mine) const {
     for (size_t t = 0; t < loop.indices.terms.size(); ++t) {
       const LoopIndices::Term& term = loop.indices.terms[t];
