@@ -44,9 +44,8 @@ struct Row {
   int64_t* out;   // [most, 3]: the last word of each
 
   int64_t select() const {
-    int32_t* end = heap;
-    for (int32_t i = 0; i < count; ++i)
-      if (least ? scores[i] > *least : !std::isnan(scores[i])) *end++ = i;
+    int32_t* end = least ? gather([lowest = *least](float score) { return score > lowest; })
+                         : gather([](float score) { return !std::isnan(score); });
     const auto isWorse = [this](int32_t a, int32_t b) {
       return scores[a] != scores[b] ? scores[a] < scores[b] : a > b;
     };
@@ -60,6 +59,18 @@ struct Row {
       out[3 * found++ + 2] = end[-1];
     }
     return found;
+  }
+
+ private:
+  /// Fills the heap with the scores that count, without branches: whether one does is hard to predict.
+  template <class Counts>
+  int32_t* gather(const Counts& counts) const {
+    int32_t* end = heap;
+    for (int32_t i = 0; i < count; ++i) {
+      *end = i;
+      end += counts(scores[i]) ? 1 : 0;
+    }
+    return end;
   }
 };
 
