@@ -1,7 +1,9 @@
 // MatMulInteger and QLinearMatMul on the CPU: the packed product of bytes over the batch. Constant right matrices are
-// packed once; a batch of left matrices that share one right matrix is multiplied as one tall matrix.
+// packed once; a batch of left matrices that share one right matrix is multiplied as one tall matrix. A right matrix of
+// one column is not packed, nor is the left one then.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
+#include "engine/backend/cpu/gemm/byte_column.h"
 #include "engine/op/op_registry.h"
 #include "ops/integer_matmul/line_values.h"
 
@@ -19,7 +21,7 @@ class IntegerMatMulCpu final : public HostExecution {
   /// Packs constant right matrices. OutOfMemory when refused.
   static Result<std::unique_ptr<Execution>> create(const CreateArgs& args, Backend& backend) {
     auto execution = std::make_unique<IntegerMatMulCpu>(args, backend);
-    if (const Tensor* b = args.constant(static_cast<size_t>(execution->roles_.b)))
+    if (const Tensor* b = args.constant(static_cast<size_t>(execution->roles_.b)); b && columnsOf(*b) != 1)
       OPKIT_TRY(execution->packRight(*b, backend));
     return std::unique_ptr<Execution>(std::move(execution));
   }
@@ -31,6 +33,7 @@ class IntegerMatMulCpu final : public HostExecution {
   /// Zero points and scales, the packed left matrices, the workspace of the product.
   Result<size_t> scratchBytes(TensorList inputs, TensorList) override {
     OPKIT_TRY(plan(inputs));
+    if (isColumn()) return static_cast<size_t>(lineBytes_ + bytes::widenedElements(product_.dims().k) * 2);
     return static_cast<size_t>(lineBytes_ + leftMatrices_ * leftBytes_ + product_.workspaceBytes());
   }
 
@@ -47,6 +50,10 @@ class IntegerMatMulCpu final : public HostExecution {
     const LineValues values(roles_, inputs, bytesOf(scratch()));
     const Tensor &a = *inputAt(inputs, roles_.a), &b = *inputAt(inputs, roles_.b), &y = *outputs[0];
     const bytes::Dims& dims = product_.dims();
+    if (isColumn()) {
+      multiplyColumns(values, a, b, y);
+      return Status::ok();
+    }
     bytes::packLeft({bytesOf(a), dims.k, isSigned(a)}, leftMatrices_, dims.m, dims.k, left, &pool_);
     for (size_t i = 0; i < problems_.size(); ++i) {
       const auto index = static_cast<int64_t>(i);
@@ -65,15 +72,47 @@ class IntegerMatMulCpu final : public HostExecution {
         continue;
       }
       problem.y = bytesOf(y) + index * dims.m * dims.n;
-      problem.requantization = values.target();
-      problem.requantization.left = values.aScale(plan_.aScale, aMatrix);
-      problem.requantization.right = values.bScale(plan_.bScale, bMatrix);
+      problem.requantization = requantization(values, aMatrix, bMatrix);
     }
     bytes::run(product_, problems_, left + leftMatrices_ * leftBytes_, pool_);
     return Status::ok();
   }
 
  private:
+  static int64_t columnsOf(const Tensor& b) { return b.desc.shape.size() == 1 ? 1 : b.desc.shape.back(); }
+  bool isColumn() const { return product_.dims().n == 1; }
+
+  bytes::Requantization requantization(const LineValues& values, int64_t aMatrix, int64_t bMatrix) const {
+    bytes::Requantization to = values.target();
+    to.left = values.aScale(plan_.aScale, aMatrix);
+    to.right = values.bScale(plan_.bScale, bMatrix);
+    return to;
+  }
+
+  void multiplyColumns(const LineValues& values, const Tensor& a, const Tensor& b, const Tensor& y) const {
+    const bytes::Dims& dims = product_.dims();
+    auto* column = reinterpret_cast<int16_t*>(bytesOf(scratch()) + lineBytes_);
+    for (int64_t i = 0; i < static_cast<int64_t>(problems_.size()); ++i) {
+      const int64_t aMatrix = plan_.product.aMatrix(i), bMatrix = plan_.product.bMatrix(i);
+      bytes::widenColumn(bytesOf(b) + bMatrix * dims.k, isSigned(b), *values.bZeroPoint(plan_.bZeroPoint, bMatrix).data,
+                         dims.k, column);
+      bytes::ColumnProblem problem{.left = {bytesOf(a) + aMatrix * dims.m * dims.k, dims.k, isSigned(a)},
+                                   .rows = dims.m,
+                                   .k = dims.k,
+                                   .column = column,
+                                   .leftZeroPoint = values.aZeroPoint(plan_.aZeroPoint, aMatrix)};
+      if (roles_.isQuantized()) {
+        problem.y = bytesOf(y) + i * dims.m;
+        problem.requantization = requantization(values, aMatrix, bMatrix);
+      } else {
+        problem.c = y.data<int32_t>().data() + i * dims.m;
+      }
+      const int64_t grain = std::max<int64_t>(8 * cpu::kGrainElements / std::max<int64_t>(dims.k, 1), 1);
+      cpu::parallelRanges(pool_, dims.m, grain,
+                          [&](int64_t begin, int64_t end) { bytes::multiplyColumn(problem, begin, end); });
+    }
+  }
+
   Status plan(TensorList inputs) {
     OPKIT_ASSIGN(plan_, planIntegers(roles_, shapesOf(inputs)));
     const matmul::MatMulPlan& shapes = plan_.product;
@@ -94,7 +133,7 @@ class IntegerMatMulCpu final : public HostExecution {
   Status packRight(const Tensor& b, Backend& backend) {
     const Shape& shape = b.desc.shape;
     const int64_t depth = shape.size() == 1 ? shape[0] : shape[shape.size() - 2];
-    const int64_t columns = shape.size() == 1 ? 1 : shape.back(), count = matricesOf(shape);
+    const int64_t columns = columnsOf(b), count = matricesOf(shape);
     rightBytes_ = bytes::packedRightBytes(depth, columns);
     const auto pack = [&](const Tensor& source, float* to) {
       for (int64_t i = 0; i < count; ++i)
