@@ -1,10 +1,9 @@
-// AffineGrid: the product of evenly spaced places, a table made at resize, with the matrix of each image.
+// AffineGrid: the product of the matrix of each image with evenly spaced places, a table made at resize. Places are
+// columns, which are many, and become rows at the end.
 #include "engine/op/decomposition.h"
 #include "engine/op/shape_rules.h"
-#include "ops/cast/cast_generated.h"
 #include "ops/grid_sample/grid_sample.h"
-#include "ops/reshape/reshape_generated.h"
-#include "ops/transpose/transpose_generated.h"
+#include "ops/parts.h"
 
 namespace opkit::ops::grid_sample {
 namespace {
@@ -18,17 +17,16 @@ double placeOf(int64_t i, int64_t extent, bool alignCorners) {
   return (at + 1 - count) / count;  // a difference of quotients would cancel in the middle
 }
 
-/// [places, axes + 1]: the coordinates of each place, innermost axis first, and 1.
+/// [axes + 1, places]: the coordinates of each place, innermost axis first, and 1.
 template <class T>
 std::vector<T> placesOf(const Shape& spatial, bool alignCorners) {
-  const int64_t count = elementCount(spatial);
-  std::vector<T> places;
-  places.reserve(static_cast<size_t>(count) * (spatial.size() + 1));
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t rest = i;
-    for (size_t d = spatial.size(); d-- > 0; rest /= spatial[d])
-      places.push_back(static_cast<T>(placeOf(rest % spatial[d], spatial[d], alignCorners)));
-    places.push_back(1);
+  const auto count = static_cast<size_t>(elementCount(spatial));
+  std::vector<T> places(count * (spatial.size() + 1), 1);
+  for (size_t i = 0; i < count; ++i) {
+    auto rest = static_cast<int64_t>(i);
+    size_t next = i;
+    for (size_t d = spatial.size(); d-- > 0; rest /= spatial[d], next += count)
+      places[next] = static_cast<T>(placeOf(rest % spatial[d], spatial[d], alignCorners));
   }
   return places;
 }
@@ -58,23 +56,16 @@ Status decomposeAffineGrid(const ShapeArgs& args, std::span<const TensorDesc> ou
   const Shape& shape = outputs[0].shape;
   const Shape spatial(shape.begin() + 1, shape.end() - 1);
   const DType dtype = outputs[0].dtype, computed = dtype == DType::Float64 ? dtype : DType::Float32;
-  const TensorDesc desc{computed, {elementCount(spatial), shape.back() + 1}};
-  const auto cast = [&](Value value, DType to) {
-    cast::CastParamsT params;
-    params.to = static_cast<cast::ElementType>(to);
-    return dtype == computed ? value : parts.add("Cast", {value}, packParams(params));
-  };
+  const int64_t count = elementCount(spatial), axes = shape.back();
+  const TensorDesc desc{computed, {axes + 1, count}};
   OPKIT_ASSIGN(Tensor places, computed == DType::Float64 ? Tensor::fromValues(desc, placesOf<double>(spatial, align))
                                                          : Tensor::fromValues(desc, placesOf<float>(spatial, align)));
-  OPKIT_ASSIGN(Tensor list, Tensor::fromValues({DType::Int64, {static_cast<int64_t>(shape.size())}}, shape.toVector()));
-  transpose::TransposeParamsT turned;
-  turned.perm = {0, 2, 1};
-  reshape::ReshapeParamsT exact;
-  exact.allow_zero = true;
-  const Value theta = parts.add("Transpose", {cast(parts.input(0), computed)}, packParams(turned));
-  const Value product = parts.add("MatMul", {parts.constant(std::move(places)), theta});
-  const Value grid = parts.add("Reshape", {product, parts.constant(std::move(list))}, packParams(exact));
-  parts.setOutput(0, cast(grid, dtype));
+  OPKIT_ASSIGN(const Value theta,
+               reshaped(parts, castTo(parts, parts.input(0), dtype, computed), {shape[0] * axes, axes + 1}));
+  const Value product = parts.add("MatMul", {theta, parts.constant(std::move(places))});
+  OPKIT_ASSIGN(const Value rows, reshaped(parts, product, {shape[0], axes, count}));
+  OPKIT_ASSIGN(const Value grid, reshaped(parts, transposed(parts, rows, {0, 2, 1}), shape));
+  parts.setOutput(0, castTo(parts, grid, computed, dtype));
   return Status::ok();
 }
 

@@ -1,10 +1,10 @@
 // GridSample on the CPU: the elements and weights of a block of places are found once, then gathered from every
 // channel.
 #include <algorithm>
-#include <cmath>
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/cpu_scratch.h"
+#include "ops/grid_sample/grid_places_wide.h"
 #include "ops/grid_sample/grid_plan.h"
 #include "ops/grid_sample/grid_sample_parts.h"
 #include "ops/resize/resample_rows_wide.h"
@@ -15,36 +15,13 @@ namespace {
 constexpr int64_t kBlock = 128;    // places whose taps are kept
 constexpr int64_t kChannels = 32;  // of one task
 
-/// Taps along one axis: -1 for an element that counts as 0.
+/// Taps of a block of places along one axis: -1 for an element that counts as 0.
 template <class W>
 struct AxisTaps {
-  int64_t at[4];
-  W weight[4];
+  int64_t count = 1;
+  int32_t at[4][kBlock] = {};
+  W weight[4][kBlock];
 };
-
-template <class P>
-P reflected(P at, P low, P high) {
-  const P range = high - low;
-  if (!(range > 0)) return low;
-  const bool isBelow = at < low;
-  const P distance = isBelow ? low - at : at - high;
-  if (!(distance > 0)) return at;
-  const P times = std::floor(distance / range), rest = distance - times * range;
-  const bool isOdd = times - 2 * std::floor(times / 2) != 0;
-  return isBelow == isOdd ? high - rest : low + rest;
-}
-
-template <class P>
-P placeOf(const GridSampleParamsT& params, P coordinate, int64_t extent) {
-  const P count = static_cast<P>(extent), last = count - 1;
-  const P low = params.align_corners ? P{0} : P(-0.5), high = params.align_corners ? last : count - P(0.5);
-  P at = params.align_corners ? (coordinate + 1) * P(0.5) * last : ((coordinate + 1) * count - 1) * P(0.5);
-  if (params.mode == GridMode::Nearest) at = std::nearbyint(at);
-  if (params.padding == GridPadding::Border) at = at < low ? P{0} : at > high ? last : at;
-  if (params.padding == GridPadding::Reflection) at = reflected(at, low, high);
-  if (!(at > -3)) at = -3;  // NaN too
-  return std::min(at, count + 2);
-}
 
 int64_t insideOf(const GridSampleParamsT& params, int64_t at, int64_t extent) {
   if (at >= 0 && at < extent) return at;
@@ -59,24 +36,34 @@ int64_t insideOf(const GridSampleParamsT& params, int64_t at, int64_t extent) {
 
 /// The place is of the grid's precision P, weights of the images' W.
 template <class W, class P>
-AxisTaps<W> tapsAt(const GridSampleParamsT& params, P coordinate, int64_t extent) {
-  AxisTaps<W> taps{};
-  const P at = placeOf(params, coordinate, extent), below = std::floor(at);
-  const auto part = static_cast<W>(static_cast<double>(at) - static_cast<double>(below));
-  const auto first = static_cast<int64_t>(below);
-  if (params.mode == GridMode::Nearest) {
-    taps = {{insideOf(params, static_cast<int64_t>(std::nearbyint(at)), extent)}, {1}};
-  } else if (params.mode == GridMode::Linear) {
-    taps = {{insideOf(params, first, extent), insideOf(params, first + 1, extent)}, {1 - part, part}};
+void weigh(GridMode mode, P place, P below, int64_t p, AxisTaps<W>& taps) {
+  const auto part = static_cast<W>(static_cast<double>(place) - static_cast<double>(below));
+  const W a = W(-0.75), rest = 1 - part;
+  if (mode == GridMode::Nearest) {
+    taps.weight[0][p] = 1;
+  } else if (mode == GridMode::Linear) {
+    taps.weight[0][p] = rest;
+    taps.weight[1][p] = part;
   } else {
-    const W a = W(-0.75), rest = 1 - part;
-    for (int64_t k = 0; k < 4; ++k) taps.at[k] = insideOf(params, first - 1 + k, extent);
-    taps.weight[0] = a * part * rest * rest;
-    taps.weight[1] = rest * (1 + part - (a + 2) * part * part);
-    taps.weight[2] = part * (1 + rest - (a + 2) * rest * rest);
-    taps.weight[3] = a * rest * part * part;
+    taps.weight[0][p] = a * part * rest * rest;
+    taps.weight[1][p] = rest * (1 + part - (a + 2) * part * part);
+    taps.weight[2][p] = part * (1 + rest - (a + 2) * rest * rest);
+    taps.weight[3][p] = a * rest * part * part;
   }
-  return taps;
+}
+
+/// The taps of `count` coordinates, `step` apart.
+template <class W, class P>
+void findAxisTaps(const GridSampleParamsT& params, int64_t extent, const P* coordinates, int64_t step, int64_t count,
+                  AxisTaps<W>& taps) {
+  P places[kBlock], below[kBlock];
+  findPlaces({params.mode, params.padding, params.align_corners, extent}, coordinates, step, count, places, below);
+  const int64_t before = params.mode == GridMode::Cubic ? 1 : 0;
+  taps.count = tapsOf(params.mode);
+  for (int64_t p = 0; p < count; ++p) weigh(params.mode, places[p], below[p], p, taps);
+  for (int64_t k = 0; k < taps.count; ++k)
+    for (int64_t p = 0; p < count; ++p)
+      taps.at[k][p] = static_cast<int32_t>(insideOf(params, static_cast<int64_t>(below[p]) - before + k, extent));
 }
 
 template <class T>
@@ -126,8 +113,7 @@ class GridSampleCpu final : public cpu::CpuKernel {
       auto* at = reinterpret_cast<int32_t*>(weights + kBlock * taps_);
       const G* places = grid + (image * plan_.positions + first) * static_cast<int64_t>(plan_.axes);
       bool isOutside[kBlock];
-      for (int64_t p = 0; p < count; ++p)
-        isOutside[p] = !findTaps(places + p * static_cast<int64_t>(plan_.axes), at + p, weights + p, count);
+      findTaps(places, count, at, weights, isOutside);
       for (int64_t c = part * kChannels; c < std::min(plan_.channels, (part + 1) * kChannels); ++c) {
         const int64_t plane = image * plan_.channels + c;
         T* to = y + plane * plan_.positions + first;
@@ -139,38 +125,55 @@ class GridSampleCpu final : public cpu::CpuKernel {
     pool_.parallelFor(static_cast<size_t>(plan_.batch * blocks * parts), std::ref(one));
   }
 
-  /// The taps of one place, `step` apart; false if none counts. A tap that does not count shares the element and the
-  /// weight of one that does: a weight of 0 would make NaN of an infinity.
+  /// The taps of a block: all first ones, then all second ones, ... isOutside[p] becomes whether none counts.
   template <class G>
-  bool findTaps(const G* place, int32_t* at, T* weights, int64_t step) const {
+  void findTaps(const G* places, int64_t count, int32_t* at, T* weights, bool* isOutside) const {
     using P = std::conditional_t<std::is_same_v<G, double>, double, float>;
-    AxisTaps<T> axes[kMaxAxes] = {{{0}, {1}}, {{0}, {1}}, {{0}, {1}}};
-    int64_t counts[kMaxAxes] = {1, 1, 1};
+    AxisTaps<T> axes[kMaxAxes];
+    for (size_t d = 0; d < kMaxAxes - plan_.axes; ++d) std::fill_n(axes[d].weight[0], count, T{1});
+    const auto step = static_cast<int64_t>(plan_.axes);
     for (size_t k = 0; k < plan_.axes; ++k) {  // coordinates come innermost first
       const size_t d = kMaxAxes - 1 - k;
-      P coordinate;
-      if constexpr (std::is_same_v<G, Half>)
-        coordinate = toFloat(place[k]);
-      else
-        coordinate = place[k];
-      axes[d] = tapsAt<T>(params_, coordinate, plan_.inputs[d]);
-      counts[d] = axisTaps_;
+      if constexpr (std::is_same_v<G, Half>) {
+        P widened[kBlock];
+        for (int64_t p = 0; p < count; ++p) widened[p] = toFloat(places[p * step + static_cast<int64_t>(k)]);
+        findAxisTaps(params_, plan_.inputs[d], widened, 1, count, axes[d]);
+      } else {
+        findAxisTaps(params_, plan_.inputs[d], places + k, step, count, axes[d]);
+      }
     }
-    int64_t t = 0, counting = -1;
-    for (int64_t a = 0; a < counts[0]; ++a)
-      for (int64_t b = 0; b < counts[1]; ++b)
-        for (int64_t c = 0; c < counts[2]; ++c, t += step) {
-          const int64_t i = axes[0].at[a], j = axes[1].at[b], k = axes[2].at[c];
-          const T weight = axes[0].weight[a] * axes[1].weight[b] * axes[2].weight[c];
-          const bool hasSay = i >= 0 && j >= 0 && k >= 0 && weight != 0;
-          at[t] = hasSay ? static_cast<int32_t>((i * plan_.inputs[1] + j) * plan_.inputs[2] + k) : -1;
-          weights[t] = weight;
-          if (hasSay) counting = t;
-        }
-    for (t = 0; t < taps_ * step; t += step) {
+    joinAxes(axes, count, at, weights);
+    for (int64_t p = 0; p < count; ++p) isOutside[p] = !fillMissing(at + p, weights + p, count);
+  }
+
+  /// -1 where a tap does not count.
+  void joinAxes(const AxisTaps<T>* axes, int64_t count, int32_t* at, T* weights) const {
+    const auto high = static_cast<int32_t>(plan_.inputs[1]), wide = static_cast<int32_t>(plan_.inputs[2]);
+    for (int64_t a = 0; a < axes[0].count; ++a)
+      for (int64_t b = 0; b < axes[1].count; ++b)
+        for (int64_t c = 0; c < axes[2].count; ++c, at += count, weights += count)
+          for (int64_t p = 0; p < count; ++p) {
+            const int32_t i = axes[0].at[a][p], j = axes[1].at[b][p], k = axes[2].at[c][p];
+            weights[p] = axes[0].weight[a][p] * axes[1].weight[b][p] * axes[2].weight[c][p];
+            at[p] = (i | j | k) >= 0 && weights[p] != 0 ? (i * high + j) * wide + k : -1;
+          }
+  }
+
+  /// A tap that does not count shares the element and the weight of one that does: a weight of 0 would make NaN of an
+  /// infinity. False if no tap of the place counts; its taps lie `step` apart.
+  bool fillMissing(int32_t* at, T* weights, int64_t step) const {
+    int64_t counting = -1, missing = 0;
+    for (int64_t t = 0; t < taps_ * step; t += step) {
+      if (at[t] >= 0)
+        counting = t;
+      else
+        ++missing;
+    }
+    for (int64_t t = 0; missing > 0; t += step) {
       if (at[t] >= 0) continue;
       at[t] = counting < 0 ? 0 : at[counting];
       weights[t] = counting < 0 ? 0 : weights[counting] /= 2;
+      --missing;
     }
     return counting >= 0;
   }
