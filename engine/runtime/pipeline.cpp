@@ -28,6 +28,16 @@ class StepClock {
   StepId step_;
 };
 
+/// Whether its memory is the caller's, during a run.
+bool isCallers(const Slot& slot) { return slot.kind == Slot::Kind::Borrowed || slot.kind == Slot::Kind::Lent; }
+
+/// Points a slot at a tensor, without ownership: an Execution that copies the slot's tensor must not keep the value
+/// alive.
+void pointTo(const Tensor& tensor, Slot& slot) {
+  slot.device.buffer = std::shared_ptr<Buffer>(std::shared_ptr<Buffer>(), tensor.buffer.get());
+  slot.device.offsetBytes = tensor.offsetBytes;
+}
+
 /// Objects have no bytes; the card of the operator refuses them.
 std::span<std::byte> contentsOf(const Tensor& input) {
   return isObject(input.desc.dtype) ? std::span<std::byte>() : input.bytes();
@@ -103,7 +113,7 @@ void Pipeline::unbind() {
       kernel->execution->setScratch({});
   for (Arena& arena : arenas_) arena.unbind(schedule_);
   for (Slot& slot : schedule_.slots) {
-    if (slot.kind == Slot::Kind::View || slot.kind == Slot::Kind::Borrowed) slot.device.buffer = nullptr;
+    if (slot.kind == Slot::Kind::View || isCallers(slot)) slot.device.buffer = nullptr;
     slot.version = 0;
     slot.aligned = {};
   }
@@ -185,21 +195,29 @@ Status Pipeline::borrow(const RunInputs& inputs) {
       OPKIT_TRY(backends_.at(slot.backend).upload(host, slot.aligned));
       slot.version = version;
     }
-    const Tensor& read = aligned ? host : slot.aligned;
-    // Without ownership: an Execution that copies the tensor must not keep the value alive.
-    slot.device.buffer = std::shared_ptr<Buffer>(std::shared_ptr<Buffer>(), read.buffer.get());
-    slot.device.offsetBytes = read.offsetBytes;
+    pointTo(aligned ? host : slot.aligned, slot);
     any = true;
   }
   if (any) placeViews();
   return Status::ok();
 }
 
+/// Points lent slots at the outputs of a run.
+void Pipeline::lend(std::span<const Tensor> outputs) {
+  bool any = false;
+  for (Slot& slot : schedule_.slots) {
+    if (slot.kind != Slot::Kind::Lent) continue;
+    pointTo(outputs[slot.output], slot);
+    any = true;
+  }
+  if (any) placeViews();
+}
+
 /// The values may be gone after a run.
 void Pipeline::giveBack() {
   bool any = false;
   for (Slot& slot : schedule_.slots) {
-    if (slot.kind != Slot::Kind::Borrowed) continue;
+    if (!isCallers(slot)) continue;
     slot.device.buffer = nullptr;
     any = true;
   }
@@ -338,11 +356,12 @@ Status Pipeline::runOn(const RunInputs& inputs, std::span<const Tensor> outputs)
   if (config_.poison || config_.guardBytes > 0)
     for (const BackendIndex b : arenas_.ids()) OPKIT_TRY(arenas_[b].poison(backends_.at(b)));
   OPKIT_TRY(giveInputs(inputs));
+  lend(outputs);
   OPKIT_TRY(recordAs(config_.record == RecordMode::Direct || callbacks_.before || callbacks_.after));
   OPKIT_TRY(runSteps());
   if (callbacks_.stopped) return Status::ok();
   for (size_t i = 0; i < outputs.size(); ++i)
-    OPKIT_TRY(readOutput(model_.outputs[i], schedule_.outputs[i], inputs.tensors, outputs[i]));
+    if (!isLent(i)) OPKIT_TRY(readOutput(model_.outputs[i], schedule_.outputs[i], inputs.tensors, outputs[i]));
   return config_.profile ? collectTimes() : Status::ok();
 }
 
@@ -424,6 +443,15 @@ Status Pipeline::copy(const CopyStep& step) {
   if (target.device.buffer->hostData()) return from.download(source.device, target.device);
   OPKIT_TRY(from.download(source.device, step.staging));
   return to.upload(step.staging, target.device);
+}
+
+/// Whether the output was written where the caller wants it.
+bool Pipeline::isLent(size_t output) const {
+  const SlotId slot = schedule_.outputs[output];
+  if (!slot) return false;
+  const SlotId owner = schedule_.slots[slot].owner;
+  const Slot& whole = schedule_.slots[owner ? owner : slot];
+  return whole.kind == Slot::Kind::Lent && whole.output == output;
 }
 
 Status Pipeline::readOutput(TensorId tensor, SlotId slot, std::span<const Tensor> inputs, const Tensor& target) {

@@ -91,6 +91,7 @@ class Pipeline {
   Status placeMemory();
   void placeViews();
   Status borrow(const RunInputs& inputs);
+  void lend(std::span<const Tensor> outputs);
   void giveBack();
   Status giveInputs(const RunInputs& inputs);
   Status runOn(const RunInputs& inputs, std::span<const Tensor> outputs);
@@ -110,6 +111,7 @@ class Pipeline {
   Placement placementOf(const KernelStep& step) const;
   void findMakers();
   Result<Tensor> readSlot(const std::vector<SlotId>& slots, size_t index);
+  bool isLent(size_t output) const;
   Status readOutput(TensorId tensor, SlotId slot, std::span<const Tensor> inputs, const Tensor& target);
   Status collectTimes();
 

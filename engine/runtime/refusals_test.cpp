@@ -79,15 +79,21 @@ Model weightModel() {
   return model;
 }
 
-/// The first count(x) elements of x + 1, plus 1: two stages.
+/// The first count(x) elements of x + 1, plus 1, in stages. The first and the last also negate twice, which takes
+/// memory of theirs: that of inputs and outputs is the caller's.
 Model countedModel() {
   Model model;
+  const auto negatedTwice = [&](TensorId tensor) {
+    for (int i = 0; i < 2; ++i)
+      tensor = model.addNode("Negate", fmt::format("negate{}", model.nodes.size()), {tensor})[0];
+    return tensor;
+  };
   const TensorId x = model.addInput("x", {DType::Float32, {kDynamic, kDynamic}});
   const TensorId one = model.addConstant("one", *Tensor::fromValues<float>({DType::Float32, {1}}, {1}));
-  const TensorId more = model.addNode("AddOne", "more", {x})[0];
+  const TensorId more = model.addNode("AddOne", "more", {negatedTwice(x)})[0];
   const TensorId filled =
       model.addNode("FillTo", "filled", {model.addNode("CountPositive", "count", {more})[0], one})[0];
-  model.outputs = model.addNode("Plus", "y", {filled, model.addNode("View", "flat", {more})[0]});
+  model.outputs = {negatedTwice(model.addNode("Plus", "sum", {filled, model.addNode("View", "flat", {more})[0]})[0])};
   return model;
 }
 
@@ -106,7 +112,7 @@ TEST(Refusals, AfterARefusedOutputTheSameShapesRunOnceThereIsMemory) {
   expectRun(*session, {1, 1}, 1, 1);
   ASSERT_TRUE(session->resizeInput("x", {kSide, kSide}).isOk());
   std::ranges::fill(session->fillInput("x")->data<float>(), 3.0f);
-  HostMemoryLimit::allow(2 * kBytes + kBytes / 2);  // the arena of input and output, and not the output on the host
+  HostMemoryLimit::allow(kBytes / 2);  // the output is written where the caller has it, and needs twice as much
   for (int i = 0; i < 2; ++i) EXPECT_EQ(session->run().code(), StatusCode::OutOfMemory);
   setHostMemoryLimit(0);
   expectRun(*session, {kSide, kSide}, 3, 3);
@@ -136,7 +142,7 @@ size_t memoryFor(const Model& model, const Shape& shape) {
 
 TEST(Refusals, MemoryTakenForRefusedShapesIsFreeForSmallerOnes) {
   const size_t needed = memoryFor(weightModel(), {kSide, kSide});
-  ASSERT_EQ(needed, 3 * kBytes);
+  ASSERT_EQ(needed, 2 * kBytes);  // `mirror` and the weight
   auto session = sessionOf(weightModel(), {.memoryLimitBytes = needed - 1});
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(*session, {kSide, kSide}, 1).code(), StatusCode::OutOfMemory);
   expectRun(*session, {kSide / 2, kSide}, 2, 3);
@@ -145,13 +151,13 @@ TEST(Refusals, MemoryTakenForRefusedShapesIsFreeForSmallerOnes) {
 }
 
 TEST(Refusals, ALargerArenaOfOtherShapesIsGivenUpForConstants) {
-  auto session = sessionOf(weightModel(), {.memoryLimitBytes = 3 * kBytes});
+  auto session = sessionOf(weightModel(), {.memoryLimitBytes = 2 * kBytes});
   expectRun(*session, {kSide, kSide}, 1, 2);
-  EXPECT_EQ(memoryOf(*session), 3 * kBytes);
-  auto tight = sessionOf(weightModel(), {.memoryLimitBytes = 2 * kBytes});
+  EXPECT_EQ(memoryOf(*session), 2 * kBytes);
+  auto tight = sessionOf(weightModel(), {.memoryLimitBytes = kBytes * 3 / 2});
   EXPECT_EQ(run(*tight, {kSide, kSide}, 1).code(), StatusCode::OutOfMemory);
   expectRun(*tight, {kSide / 2, kSide}, 1, 2);
-  EXPECT_LE(memoryOf(*tight), 2 * kBytes);
+  EXPECT_LE(memoryOf(*tight), kBytes * 3 / 2);
 }
 
 TEST(Refusals, StagesKeepToTheLimitTogether) {

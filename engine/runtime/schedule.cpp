@@ -65,6 +65,8 @@ class Scheduler {
   void keepEverything();
   void reuseInputs();
   SlotId reusableInput(StepId step) const;
+  void lendOutputs();
+  bool takesCallersMemory() const { return !config_.keepTensors && config_.guardBytes == 0 && !config_.poison; }
   SlotId ownerOf(SlotId slot) const {
     const SlotId owner = schedule_.slots[slot].owner;
     return owner ? owner : slot;
@@ -113,6 +115,7 @@ Result<Schedule> Scheduler::build() {
     keepEverything();
   else if (config_.guardBytes == 0)  // guards need separate memory for every tensor
     reuseInputs();
+  if (takesCallersMemory()) lendOutputs();
   numberSegments();
   return std::move(schedule_);
 }
@@ -276,18 +279,18 @@ Result<SlotId> Scheduler::slotFor(TensorId tensor, BackendIndex backend, Layout 
   return slot;
 }
 
-/// How an input comes to its backend. Those of parts are read in place on the host; on a device a value from around a
-/// node is written once, unless memory is short. A harness wants each tensor in memory of its own.
+/// How an input comes to its backend. On the host it is read in place; on a device a value from around a node is
+/// written once, unless memory is short. A harness wants each tensor in memory of its own.
 void Scheduler::readInput(Slot& slot) const {
   slot.first = StepId(0);
+  if (!takesCallersMemory()) return;
+  if (backends_.at(slot.backend).sharesHostMemory()) {
+    slot.kind = Slot::Kind::Borrowed;
+    return;
+  }
   const auto input = static_cast<size_t>(std::ranges::find(model_.inputs, slot.tensor) - model_.inputs.begin());
   const InputSource source = input < sources_.size() ? sources_[input] : InputSource::Caller;
-  if (source == InputSource::Caller || config_.keepTensors || config_.guardBytes > 0 || config_.poison) return;
-  if (backends_.at(slot.backend).sharesHostMemory())
-    slot.kind = Slot::Kind::Borrowed;
-  else
-    slot.isKept =
-        source == InputSource::Capture && config_.memoryLimitBytes == 0 && config_.memory == MemoryHint::Normal;
+  slot.isKept = source == InputSource::Capture && config_.memoryLimitBytes == 0 && config_.memory == MemoryHint::Normal;
 }
 
 /// Both slots are on one backend.
@@ -390,6 +393,32 @@ void Scheduler::reuseInputs() {
       schedule_.slots[view].viewOffsetBytes += offsetBytes;
     }
     ++schedule_.inPlace;
+  }
+}
+
+/// On the host, outputs that are the whole of their memory get the caller's. The first of those that share it; the
+/// others are copied. Copies between backends look at the memory of their ends before there is a run.
+void Scheduler::lendOutputs() {
+  std::vector<SlotId> copied;
+  for (const Step& step : schedule_.steps)
+    if (const auto* copy = std::get_if<CopyStep>(&step)) {
+      copied.push_back(ownerOf(copy->from));
+      copied.push_back(ownerOf(copy->to));
+    }
+  for (size_t i = 0; i < schedule_.outputs.size(); ++i) {
+    const SlotId slot = schedule_.outputs[i];
+    if (!slot) continue;
+    const SlotId owner = ownerOf(slot);
+    Slot& whole = schedule_.slots[owner];
+    const Slot& part = schedule_.slots[slot];
+    const bool isWhole = part.viewOffsetBytes == 0 && part.device.sizeBytes() == whole.device.sizeBytes() &&
+                         part.device.desc.dtype == graph_.descs[model_.outputs[i]].dtype &&
+                         part.device.layout == Layout::NCHW;
+    if (whole.kind != Slot::Kind::Planned || !isWhole || !backends_.at(whole.backend).sharesHostMemory() ||
+        std::ranges::find(copied, owner) != copied.end())
+      continue;
+    whole.kind = Slot::Kind::Lent;
+    whole.output = i;
   }
 }
 

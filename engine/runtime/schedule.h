@@ -26,6 +26,7 @@ struct Slot {
     Planned,   // arena memory, written by a step
     Input,     // arena memory, written by the host before each run
     Borrowed,  // an input that a host backend reads where the caller has it; without memory between runs
+    Lent,      // an output that a host backend writes where the caller wants it; without memory between runs
     Constant,  // separate memory, written at resize
     Unread,    // a description without memory: the Execution keeps its own copy
     View,      // the memory of slot `owner`
@@ -39,6 +40,7 @@ struct Slot {
   BackendIndex backend = kMainBackend;
   SlotId owner;                // for views
   size_t viewOffsetBytes = 0;  // for views: where the view begins in the owner
+  size_t output = 0;           // of a lent one: its position among the model's outputs
   StepId first{0};             // lifetime
   StepId last{0};
   Tensor device;

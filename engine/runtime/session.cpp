@@ -45,6 +45,17 @@ size_t positionOf(const std::vector<TensorId>& list, const std::string& name, co
   return static_cast<size_t>(found - list.begin());
 }
 
+/// An output of the last run may be an input now (bindInput), and a run reads and writes in place: it gets other
+/// memory.
+Status partOutputs(std::span<const Tensor> inputs, std::vector<Tensor>& outputs) {
+  for (Tensor& output : outputs) {
+    const auto isOutput = [&](const Tensor& input) { return input.buffer == output.buffer; };
+    if (!output.buffer || !std::ranges::any_of(inputs, isOutput)) continue;
+    OPKIT_ASSIGN(output, Tensor::onHost(output.desc, Fill::None));
+  }
+  return Status::ok();
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRegistry& registry,
@@ -442,6 +453,7 @@ Status Session::runNow() {
   if (staged_) {
     OPKIT_ASSIGN(outputs_, staged_->run({inputs_, inputVersions_}));
   } else {
+    OPKIT_TRY(partOutputs(inputs_, outputs_));
     OPKIT_TRY(pipelines_->current().run({inputs_, inputVersions_}, outputs_));
   }
   hasOutputs_ = true;
@@ -467,6 +479,7 @@ Result<bool> Session::runCommands(const CommandCallback& before, const CommandCa
     if (hasOutputs_) outputs_ = **std::move(outputs);
     return hasOutputs_;
   }
+  OPKIT_TRY(partOutputs(inputs_, outputs_));
   const Result<bool> ran = pipelines_->current().runWith(before, after, {inputs_, inputVersions_}, outputs_);
   if (!ran) OPKIT_TRY(remember(ran.error()));
   hasOutputs_ = *ran;

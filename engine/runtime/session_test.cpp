@@ -203,6 +203,30 @@ TEST(Session, ViewsShareMemoryAndCostNoStep) {
   EXPECT_EQ(keeping->placement().size(), 4u);
 }
 
+TEST(Session, OneRunsOutputsMayBeTheNextOnesInputs) {
+  auto session = sessionOf(dynamicChain({"Mirror"}));
+  EXPECT_EQ(runOn(*session, {2, 2}, 0), (std::vector<float>{3, 2, 1, 0}));
+  for (const std::vector<float>& expected : {std::vector<float>{0, 1, 2, 3}, {3, 2, 1, 0}}) {
+    session->bindInput(0, session->outputs()[0]);
+    ASSERT_TRUE(session->run().isOk());
+    const auto y = session->outputs()[0].data<float>();
+    EXPECT_EQ(std::vector<float>(y.begin(), y.end()), expected);
+  }
+}
+
+TEST(Session, OutputsThatShareMemoryAndInputsAreOutputs) {
+  Model model = dynamicChain({"AddOne"});
+  const TensorId view = model.addNode("View", "view", {model.outputs[0]})[0];
+  const TensorId inputView = model.addNode("View", "inputView", {model.inputs[0]})[0];
+  model.outputs = {view, model.outputs[0], model.outputs[0], inputView, model.inputs[0]};
+  auto session = sessionOf(std::move(model));
+  for (const float first : {0.0f, 7.0f}) {
+    runOn(*session, {1, 2}, first);
+    ASSERT_EQ(session->outputs().size(), 5u);
+    for (size_t i = 0; i < 5; ++i) EXPECT_EQ(session->outputs()[i].data<float>()[1], first + (i < 3 ? 2 : 1)) << i;
+  }
+}
+
 TEST(Session, MemoryOfDeadTensorsIsReused) {
   auto session = sessionOf(dynamicChain({"AddOne", "Negate", "AddOne", "Negate", "AddOne"}));
   runOn(*session, {64, 64}, 0);
