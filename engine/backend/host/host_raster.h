@@ -4,6 +4,7 @@
 // for the threads of a pool; onExecute only copies. Regions run in order, since later ones may overwrite earlier ones.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "engine/backend/host/host_execution.h"
@@ -22,17 +23,15 @@ class HostRaster final : public HostExecution {
   Status onRun(TensorList inputs, TensorList outputs) override;
 
  private:
-  /// A region that is copied by one thread.
-  struct Part {
-    Region region;       // collapsed, destination-major, never an empty box
-    DimVector position;  // scratch: the multi-index of the outer loops
-  };
+  template <class T>
+  void fill(T value, T* target, int64_t count) const;
   template <class T>
   void copyParts(TensorList inputs, const Tensor& output);
 
   ThreadPool& pool_;
   RegionList list_;
-  std::vector<std::vector<Part>> parts_;  // per region
+  std::optional<Region> only_;              // the planned region, if there is one alone
+  std::vector<std::vector<Region>> parts_;  // per region: planned ones, each copied by one thread; no empty boxes
 };
 
 /// Takes every raster; `poolOf` gives the threads of a Backend.

@@ -109,6 +109,45 @@ TEST(HostRaster, RepeatsAndMirrors) {
             (std::vector<float>{3, 2, 1}));
 }
 
+/// Rows of one length, copied or each filled with one element.
+template <class T>
+void checkRows(DType dtype, int64_t length) {
+  Bench bench;
+  const Tensor source = ramp<T>(dtype, {3, length + 1});
+  const auto values = source.data<T>();
+  for (const int64_t stride : {1, 0}) {
+    const Region rows{0, 1, 0, {3, length}, {length + stride, stride}, {length, 1}};
+    expectRegion<T>(rows, {values.begin(), values.end()},
+                    rasterize<T>(*bench.backend, {{rows}}, {source}, {dtype, {3, length}}));
+  }
+}
+
+TEST(HostRaster, CopiesAndRepeatsRowsOfEveryLength) {
+  for (int64_t length = 1; length < 80; ++length) {
+    checkRows<uint8_t>(DType::UInt8, length);
+    checkRows<uint16_t>(DType::UInt16, length);
+    checkRows<int64_t>(DType::Int64, length);
+  }
+  checkRows<uint8_t>(DType::UInt8, 513);
+}
+
+TEST(HostRaster, RepeatsBlocks) {
+  Bench bench;
+  const Tensor source = ramp<float>(DType::Float32, {4, 7});
+  const auto values = source.data<float>();
+  const auto check = [&](const Shape& size, const DimVector& from) {
+    const Region region{0, 1, 0, size, from, contiguousStrides(size)};
+    expectRegion<float>(region, {values.begin(), values.end()},
+                        rasterize<float>(*bench.backend, {{region}}, {source}, {DType::Float32, size}));
+  };
+  check({5000, 3}, {0, 1});
+  check({3, 5000}, {1, 0});
+  check({90, 3, 7}, {0, 1, 0});
+  check({4, 33, 5, 3}, {7, 0, 0, 2});
+  check({2, 2, 1, 3}, {0, 7, 0, 1});
+  check({2, 3000, 7}, {7, 0, 0});
+}
+
 TEST(HostRaster, FillsWhatNoRegionCovers) {
   Bench bench;
   const Tensor source = ramp<int32_t>(DType::Int32, {2, 2});
@@ -119,6 +158,17 @@ TEST(HostRaster, FillsWhatNoRegionCovers) {
             (std::vector<int32_t>{-7, -7, -7, -7, -7, 1, 2, -7, -7, 3, 4, -7, -7, -7, -7, -7}));
   EXPECT_EQ(rasterize<int32_t>(*bench.backend, {{inner}, RegionList::Fill::Zero}, {source, value}, padded),
             (std::vector<int32_t>{0, 0, 0, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0}));
+}
+
+TEST(HostRaster, FillsTheGapsAroundLongRows) {
+  Bench bench;
+  const Tensor source = ramp<float>(DType::Float32, {2, 3, 20});
+  const Region inner{0, 0, 2 * 23 + 1, {2, 3, 20}, {60, 20, 1}, {6 * 23, 23, 1}};
+  std::vector<float> expected(2 * 6 * 23 + 5, 0);
+  for (int64_t i = 0; i < 120; ++i)
+    expected[static_cast<size_t>(47 + i / 60 * 138 + i / 20 % 3 * 23 + i % 20)] = static_cast<float>(i + 1);
+  const TensorDesc padded{DType::Float32, {2 * 6 * 23 + 5}};
+  EXPECT_EQ(rasterize<float>(*bench.backend, {{inner}, RegionList::Fill::Zero}, {source}, padded), expected);
 }
 
 TEST(HostRaster, ConcatenatesAndSkipsEmptyBoxes) {
