@@ -28,17 +28,24 @@ HWY_INLINE FloatVec polynomial(FloatVec x, const float (&coefficients)[N]) {
   return sum;
 }
 
-/// Clamps to [low, high]. A NaN stays: comparisons keep it on every instruction set, Min and Max do not.
-HWY_INLINE FloatVec limitTo(FloatVec x, FloatVec low, FloatVec high) {
-  x = choose(hn::Lt(x, low), low, x);
+/// The lesser, or the greater, of x and a limit. A NaN of x stays: the instructions of x86 give their second operand
+/// then, those of others may not.
+HWY_INLINE FloatVec atMost(FloatVec x, FloatVec high) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+  return hn::Min(high, x);
+#else
   return choose(hn::Gt(x, high), high, x);
+#endif
 }
-
-template <class I>
-HWY_INLINE FloatVec powerOfTwo(I exponent) {
-  const hn::RebindToSigned<FloatTag> di;
-  return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(di, 127))));
+HWY_INLINE FloatVec atLeast(FloatVec x, FloatVec low) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4
+  return hn::Max(low, x);
+#else
+  return choose(hn::Lt(x, low), low, x);
+#endif
 }
+/// Clamps to [low, high]. A NaN stays.
+HWY_INLINE FloatVec limitTo(FloatVec x, FloatVec low, FloatVec high) { return atMost(atLeast(x, low), high); }
 
 /// (e^r - 1 - r) / r^2 for |r| <= 0.35
 HWY_INLINE FloatVec expTail(FloatVec r) {
@@ -58,35 +65,58 @@ HWY_INLINE FloatVec productError(FloatVec x, FloatVec y, FloatVec product) {
 #endif
 }
 
-/// factor * e^(x + low), where low is below an ULP of x; 1.2 ULP. The power may be denormal if the result is not.
+/// e^(x + low) = fraction * 2^n, where n is the whole number next to x / log 2, and fraction lies in [0.7, 1.42].
+struct SplitExp {
+  FloatVec fraction;
+  hn::Vec<hn::RebindToSigned<FloatTag>> exponent;  // the last 9 bits are those of n + bias
+};
+/// For |x| < 2^20, 1.2 ULP; low, if given, is below an ULP of x. The sum with 1.5 * 2^23 has n in its last bits.
+template <int kBias, class... Low>
+HWY_INLINE SplitExp splitExp(FloatVec x, Low... low) {
+  const FloatVec whole = set(0x1.8p23f + kBias), shifted = hn::MulAdd(x, set(1.44269504089f), whole);
+  const FloatVec n = hn::Sub(shifted, whole);
+  FloatVec r = hn::NegMulAdd(n, set(kLn2High), x);
+  if constexpr (sizeof...(low) > 0) r = hn::Add(r, low...);
+  r = hn::NegMulAdd(n, set(kLn2Low), r);
+  const FloatVec fraction = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), expTail(r), r));
+  return {fraction, hn::BitCast(hn::RebindToSigned<FloatTag>(), shifted)};
+}
+/// 2^(exponent - 127) of the last 8 bits.
+template <class I>
+HWY_INLINE FloatVec powerOfTwo(I exponent) {
+  return hn::BitCast(FloatTag(), hn::ShiftLeft<23>(exponent));
+}
+
+/// factor * e^(x + low) for |x| <= 170. The power may be denormal if the result is not: it is two factors.
 HWY_INLINE FloatVec expTimes(FloatVec factor, FloatVec x, FloatVec low) {
-  const hn::RebindToSigned<FloatTag> di;
-  const FloatVec limited = limitTo(x, set(-104.0f), set(89.0f));  // beyond, the result is 0 or infinite
-  const FloatVec n = hn::Floor(hn::MulAdd(limited, set(1.44269504089f), set(0.5f)));
-  const FloatVec r = hn::NegMulAdd(n, set(kLn2Low), hn::Add(hn::NegMulAdd(n, set(kLn2High), limited), low));
-  const FloatVec value = hn::Mul(factor, hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), expTail(r), r)));
-  const auto k = hn::ConvertTo(di, n);
-  const auto half = hn::ShiftRight<1>(k);  // in two steps, so that neither power overflows or underflows
-  return hn::Mul(hn::Mul(value, powerOfTwo(half)), powerOfTwo(hn::Sub(k, half)));
+  const SplitExp e = splitExp<2 * 127>(x, low);
+  const auto half = hn::ShiftRight<1>(e.exponent);
+  return hn::Mul(hn::Mul(hn::Mul(factor, e.fraction), powerOfTwo(half)), powerOfTwo(hn::Sub(e.exponent, half)));
 }
 
-/// e^x for x <= 0, 1.2 ULP: the power is one factor, since neither it nor the result is denormal; such a result is 0.
-HWY_INLINE FloatVec expOfNegative(FloatVec x) {
-  const hn::RebindToSigned<FloatTag> di;
-  const FloatVec least = set(-87.336544f);  // log(2^-126)
-  const auto isDenormal = hn::Lt(x, least);
-  const FloatVec limited = choose(isDenormal, least, x);
-  const FloatVec n = hn::Floor(hn::MulAdd(limited, set(1.44269504089f), set(0.5f)));
-  const FloatVec r = hn::NegMulAdd(n, set(kLn2Low), hn::NegMulAdd(n, set(kLn2High), limited));
-  const FloatVec value = hn::Add(set(1.0f), hn::MulAdd(hn::Mul(r, r), expTail(r), r));
-  return choose(isDenormal, set(0.0f), hn::Mul(value, powerOfTwo(hn::ConvertTo(di, n))));
+/// 2^64 e^(x + low) for -130 <= x <= 0: so large that it is never denormal.
+HWY_INLINE FloatVec largeExp(FloatVec x, FloatVec low) {
+  const SplitExp e = splitExp<127 + 64>(x, low);
+  return hn::Mul(e.fraction, powerOfTwo(e.exponent));
 }
 
-/// As expTimes. A denormal result is 0: each product that read it would cost a hundred cycles.
+/// e^x for -87 <= x <= 0.
+HWY_INLINE FloatVec expOfSmall(FloatVec x) {
+  const SplitExp e = splitExp<127>(x);
+  return hn::Mul(e.fraction, powerOfTwo(e.exponent));
+}
+constexpr float kLeastExp = -87.336544f;  // log(2^-126)
+/// e^x for x <= 0, 1.2 ULP. A denormal result is 0: each product that read it would cost a hundred cycles.
+HWY_INLINE FloatVec expOfNegative(FloatVec x) { return choose(hn::Lt(x, set(kLeastExp)), set(0.0f), expOfSmall(x)); }
+
+/// The same for all x.
 HWY_INLINE FloatVec exp(FloatVec x) {
-  const FloatVec least = set(-87.336544f);  // log(2^-126)
-  const auto isDenormal = hn::Lt(x, least);
-  return choose(isDenormal, set(0.0f), expTimes(set(1.0f), choose(isDenormal, least, x), set(0.0f)));
+  const hn::RebindToSigned<FloatTag> di;
+  const SplitExp e = splitExp<0>(x);  // 2^128 is no float: n is added to the exponent of the fraction
+  const FloatVec y = hn::BitCast(FloatTag(), hn::Add(hn::BitCast(di, e.fraction), hn::ShiftLeft<23>(e.exponent)));
+  const FloatVec most = set(88.7228317f), infinity = set(std::numeric_limits<float>::infinity());
+  const FloatVec finite = choose(hn::Lt(x, set(kLeastExp)), set(0.0f), y);
+  return choose(hn::Le(x, most), finite, hn::Add(x, infinity));  // NaN stays
 }
 
 /// 1 ULP. Negative x gives NaN.
@@ -129,8 +159,8 @@ HWY_INLINE FloatVec tanh(FloatVec x) {
   const FloatVec z = hn::Mul(x, x);  // (tanh(sqrt z) / sqrt z - 1) / z
   const FloatVec p = polynomial(z, {-0.3333332892f, 0.1333276776f, -0.05385060911f, 0.02099575389f, -0.006094641315f});
   const FloatVec small = hn::MulAdd(hn::Mul(x, z), p, x);
-  const FloatVec e = exp(hn::Add(a, a));
-  const FloatVec large = hn::Sub(set(1.0f), hn::Div(set(2.0f), hn::Add(e, set(1.0f))));
+  const FloatVec one = set(1.0f), e = expOfNegative(hn::Mul(a, set(-2.0f)));
+  const FloatVec large = hn::Div(hn::Sub(one, e), hn::Add(one, e));
   return choose(hn::Lt(a, set(0.625f)), small, hn::CopySign(large, x));
 }
 
@@ -142,7 +172,7 @@ HWY_INLINE FloatVec sigmoid(FloatVec x) {
 
 /// log(1 + e^x), 4 ULP.
 HWY_INLINE FloatVec softplus(FloatVec x) {
-  const FloatVec positive = choose(hn::Lt(x, set(0.0f)), set(0.0f), x);
+  const FloatVec positive = atLeast(x, set(0.0f));
   return hn::Add(positive, log1p(expOfNegative(hn::Neg(hn::Abs(x)))));
 }
 
@@ -153,10 +183,10 @@ HWY_INLINE FloatVec erf(FloatVec x) {
   const FloatVec small =
       hn::Mul(x, polynomial(z, {1.128379167f, -0.3761263847f, 0.112837825f, -0.02686543073f, 0.005221031808f,
                                 -0.0008484080406f, 0.0001126595903f, -9.667044571e-6f}));
-  const FloatVec capped = choose(hn::Gt(a, set(4.0f)), set(4.0f), a);  // erf(4) rounds to 1
-  const FloatVec q = polynomial(capped, {0.0007658977797f, 1.125893652f, 0.6391412576f, 0.1032811176f, -0.02260477224f,
-                                         0.003432351381f, -0.0003169370225f, 1.327236181e-5f});
-  const FloatVec large = hn::Sub(set(1.0f), exp(hn::Neg(q)));  // q is -log(erfc(a))
+  const FloatVec capped = atMost(a, set(4.0f));  // erf(4) rounds to 1
+  const FloatVec q = polynomial(capped, {-0.0007658977797f, -1.125893652f, -0.6391412576f, -0.1032811176f,
+                                         0.02260477224f, -0.003432351381f, 0.0003169370225f, -1.327236181e-5f});
+  const FloatVec large = hn::Sub(set(1.0f), expOfSmall(q));  // q is log(erfc(a))
   return choose(hn::Lt(a, set(1.0f)), small, hn::CopySign(large, x));
 }
 
@@ -175,9 +205,9 @@ HWY_INLINE FloatVec swish(FloatVec x, FloatVec a) {
   const FloatVec t = hn::Mul(a, x), error = productError(a, x, t), zero = set(0.0f);
   const FloatVec low = choose(hn::Lt(hn::Abs(error), set(1.0f)), error, zero);  // 0 where it overflows
   const auto negative = hn::Lt(t, zero), tail = hn::Lt(t, set(-20.0f));         // there 1 + e^t is 1
-  const FloatVec e =
-      expTimes(choose(tail, x, set(1.0f)), choose(negative, t, hn::Neg(t)), choose(negative, low, hn::Neg(low)));
-  const FloatVec left = choose(hn::Lt(t, set(-104.0f)), hn::Mul(x, zero), e);  // NaN of -Inf, as in the formula
+  const FloatVec down = hn::Neg(hn::Abs(t)), least = set(-104.0f);              // below, e^t is 0
+  const FloatVec e = expTimes(choose(tail, x, set(1.0f)), atLeast(down, least), choose(negative, low, hn::Neg(low)));
+  const FloatVec left = choose(hn::Lt(t, least), hn::Mul(x, zero), e);  // NaN of -Inf, as in the formula
   return choose(tail, left, hn::Mul(x, hn::Div(choose(negative, e, set(1.0f)), hn::Add(set(1.0f), e))));
 }
 
@@ -185,7 +215,7 @@ HWY_INLINE FloatVec swish(FloatVec x, FloatVec a) {
 /// z = a / sqrt 2 and u = z / (2 + z) its logarithm is log(1 - u) - a^2 / 2 + g, g a polynomial of u; it is kept in two
 /// floats, since an error of it counts a^2 / 2 times.
 HWY_INLINE FloatVec gelu(FloatVec x) {
-  const FloatVec most = set(15.0f), magnitude = hn::Abs(x), a = choose(hn::Gt(magnitude, most), most, magnitude);
+  const FloatVec most = set(15.0f), a = atMost(hn::Abs(x), most);
   const FloatVec z = hn::Mul(a, set(0.70710678119f)), r = hn::Div(set(1.0f), hn::Add(z, set(2.0f)));
   const FloatVec u = hn::Mul(z, r);
   const FloatVec g =
@@ -194,8 +224,9 @@ HWY_INLINE FloatVec gelu(FloatVec x) {
   const FloatVec halved = hn::Mul(set(0.5f), a), square = hn::Mul(halved, a);
   const FloatVec exponent = hn::Sub(g, square), rest = hn::Sub(g, hn::Add(exponent, square));
   const FloatVec low = hn::Sub(rest, productError(halved, a, square));
-  const FloatVec part = expTimes(hn::Mul(a, r), exponent, low);  // a erfc(z) / 2: r is (1 - u) / 2
-  const FloatVec y = hn::Sub(choose(hn::Lt(x, set(0.0f)), set(0.0f), x), part);
+  // a erfc(z) / 2: r is (1 - u) / 2
+  const FloatVec part = hn::Mul(hn::Mul(hn::Mul(a, r), largeExp(exponent, low)), set(0x1p-64f));
+  const FloatVec y = hn::Sub(atLeast(x, set(0.0f)), part);
   return choose(hn::Lt(x, hn::Neg(most)), hn::Mul(x, set(0.0f)), y);  // -0; NaN of -Inf, as in the formula
 }
 
@@ -203,7 +234,7 @@ HWY_INLINE FloatVec gelu(FloatVec x) {
 /// is kept in two floats.
 HWY_INLINE FloatVec geluTanh(FloatVec x) {
   const FloatVec c = set(1.5957691669f), k = set(0.0447149985f);
-  const FloatVec near = limitTo(x, set(-12.0f), set(10.0f));  // beyond, the result is 0 or x
+  const FloatVec least = set(-11.0f), near = limitTo(x, least, set(10.0f));  // beyond, the result is 0 or x
   const FloatVec square = hn::Mul(near, near), cubic = hn::Mul(square, k);
   const FloatVec cubicLow = hn::Add(productError(square, k, cubic), hn::MulAdd(productError(near, near, square), k,
                                                                                hn::Mul(square, set(1.5461445e-9f))));
@@ -215,12 +246,12 @@ HWY_INLINE FloatVec geluTanh(FloatVec x) {
   const FloatVec u = hn::Mul(linear, factor);
   const FloatVec uLow =
       hn::Add(productError(linear, factor, u), hn::MulAdd(linear, factorLow, hn::Mul(linearLow, factor)));
-  const auto negative = hn::Lt(near, set(0.0f)), tail = hn::Lt(u, set(-20.0f));  // there 1 + e^u is 1
-  // In one exponential: e, or in the tail x * e.
-  const FloatVec e =
-      expTimes(choose(tail, near, set(1.0f)), choose(negative, u, hn::Neg(u)), choose(negative, uLow, hn::Neg(uLow)));
-  const FloatVec left = choose(hn::Lt(x, set(-12.0f)), hn::Mul(x, set(0.0f)), e);  // NaN of -Inf, as in the formula
-  return choose(tail, left, hn::Mul(x, hn::Div(choose(negative, e, set(1.0f)), hn::Add(set(1.0f), e))));
+  const auto negative = hn::Lt(near, set(0.0f));
+  const FloatVec e = largeExp(hn::Neg(hn::Abs(u)), choose(negative, uLow, hn::Neg(uLow)));
+  const FloatVec one = set(1.0f), small = set(0x1p-64f);
+  const FloatVec quotient = hn::Div(choose(negative, e, one), hn::MulAdd(e, small, one));
+  const FloatVec y = hn::Mul(hn::Mul(x, quotient), choose(negative, small, one));
+  return choose(hn::Lt(x, least), hn::Mul(x, set(0.0f)), y);  // -0; NaN of -Inf, as in the formula
 }
 
 }  // namespace HWY_NAMESPACE
