@@ -1,6 +1,6 @@
-// The binary family on the CPU: vector kernels on f32 (binary_vectors.cpp) and loops per dtype (binary_maps.cpp) for
-// most functions, and a scalar loop in double or in integers of 64 bits (binary_scalars.cpp) for the other functions
-// and dtypes.
+// The binary family on the CPU: vector kernels on f32 (binary_vectors.cpp) and loops per dtype (binary_maps_wide.cpp)
+// for most functions, and a scalar loop in double or in integers of 64 bits (binary_scalars.cpp) for the other
+// functions and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/long_runs.h"
 #include "engine/backend/cpu/row_kernel.h"

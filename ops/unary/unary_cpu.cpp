@@ -1,4 +1,4 @@
-// The unary family on the CPU: vector kernels on f32 (unary_vectors.cpp), loops per dtype (unary_maps.cpp), and a
+// The unary family on the CPU: vector kernels on f32 (unary_vectors.cpp), loops per dtype (unary_maps_wide.cpp), and a
 // scalar loop in double or in integers of 64 bits (unary_scalars.cpp) for the other functions and dtypes.
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/row_kernel.h"

@@ -1,13 +1,19 @@
-// Plain loops that the compiler turns into vectors: each functor is inlined, and strides are constants. Integers wrap.
+// Plain loops that the compiler turns into vectors of each instruction set: each functor is inlined, and strides are
+// constants. Integers wrap.
 #include "ops/binary/binary_maps.h"
 
-#include <cmath>
+#include <algorithm>
 #include <type_traits>
 
 #include "ops/binary/binary_quotients_wide.h"
 
-namespace opkit::ops::binary {
-namespace {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/binary/binary_maps_wide.cpp"
+#include "engine/backend/cpu/foreach_target.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace opkit::ops::binary::maps {  // of its own: other sources have functors of these names
+namespace HWY_NAMESPACE {
 
 template <class T>
 using Wrapping = std::make_unsigned_t<T>;
@@ -118,8 +124,7 @@ void mapAll(const void* x, int64_t xStride, const void* y, int64_t yStride, void
   }
   const T repeated = *from;
   if (yStride != 0) return mapRun<F, T, 0, 1>(&repeated, other, to, count);
-  const T second = *other;
-  mapRun<F, T, 0, 0>(&repeated, &second, to, count);
+  std::fill_n(to, count, F()(repeated, *other));
 }
 
 template <class F>
@@ -186,13 +191,25 @@ constexpr Row kRows[] = {{"Add", ofNumbers<Add>},
                          {"Or", ofBool<Or>},
                          {"Xor", ofBool<Xor>}};
 
-}  // namespace
-
-TypedMap typedMapOf(std::string_view type, DType dtype) {
-  if (const TypedMap map = quotientMapOf(type, dtype)) return map;
+TypedMap find(std::string_view type, DType dtype) {
   for (const Row& row : kRows)
     if (row.type == type) return row.find(dtype);
   return nullptr;
 }
 
+}  // namespace HWY_NAMESPACE
+}  // namespace opkit::ops::binary::maps
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace opkit::ops::binary {
+namespace maps {
+HWY_EXPORT(find);
+TypedMap findBest(std::string_view type, DType dtype) { return HWY_DYNAMIC_DISPATCH(find)(type, dtype); }
+}  // namespace maps
+TypedMap typedMapOf(std::string_view type, DType dtype) {
+  const TypedMap map = quotientMapOf(type, dtype);
+  return map ? map : maps::findBest(type, dtype);
+}
 }  // namespace opkit::ops::binary
+#endif

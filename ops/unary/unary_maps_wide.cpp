@@ -1,4 +1,4 @@
-// Plain loops that the compiler turns into vectors: each functor is inlined. Integers wrap.
+// Plain loops that the compiler turns into vectors of each instruction set: each functor is inlined. Integers wrap.
 #include "ops/unary/unary_maps.h"
 
 #include <cmath>
@@ -7,8 +7,13 @@
 
 #include "ops/unary/unary_double_vectors.h"
 
-namespace opkit::ops::unary {
-namespace {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/unary/unary_maps_wide.cpp"
+#include "engine/backend/cpu/foreach_target.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace opkit::ops::unary::maps {  // of its own: other sources have functors of these names
+namespace HWY_NAMESPACE {
 
 /// -x, without overflow.
 template <class T>
@@ -112,14 +117,25 @@ constexpr Row kRows[] = {{"Relu", ofNumbers<Relu>},
                          {"IsNaN", ofFloats<IsNaN>},
                          {"IsInf", ofFloats<IsInf>}};
 
-}  // namespace
-
-TypedMap typedMapOf(std::string_view type, DType dtype) {
-  if (dtype == DType::Float64)
-    if (const TypedMap map = doubleMapOf(type)) return map;
+TypedMap find(std::string_view type, DType dtype) {
   for (const Row& row : kRows)
     if (row.type == type) return row.find(dtype);
   return nullptr;
 }
 
+}  // namespace HWY_NAMESPACE
+}  // namespace opkit::ops::unary::maps
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace opkit::ops::unary {
+namespace maps {
+HWY_EXPORT(find);
+TypedMap findBest(std::string_view type, DType dtype) { return HWY_DYNAMIC_DISPATCH(find)(type, dtype); }
+}  // namespace maps
+TypedMap typedMapOf(std::string_view type, DType dtype) {
+  const TypedMap map = dtype == DType::Float64 ? doubleMapOf(type) : nullptr;
+  return map ? map : maps::findBest(type, dtype);
+}
 }  // namespace opkit::ops::unary
+#endif
