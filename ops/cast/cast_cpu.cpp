@@ -1,44 +1,19 @@
-// Cast on the CPU: a loop per pair of types. To a float: rounded once, to nearest even. To an integer: truncation
-// towards zero, NaN gives 0, values beyond 64 bits the nearest limit, narrower integers wrap. f16 is read by the
-// widened form of these loops, and written by way of float. So are the floats that are stored as codes (codes.h).
+// Cast on the CPU: a loop per pair of types (cast_wide.cpp). To a float: rounded once, to nearest even. To an integer:
+// truncation towards zero, NaN gives 0, values beyond 64 bits the nearest limit, narrower integers wrap. f16 is read by
+// the widened form of these loops, and written by way of float. So are the floats that are stored as codes (codes.h).
 #include <array>
 #include <bit>
 
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
-#include "ops/cast/cast.h"
+#include "ops/cast/cast_wide.h"
 #include "ops/cast/codes.h"
 
 namespace opkit::ops::cast {
 namespace {
 
-constexpr int64_t kRun = 512;  // elements that are looked at, or held as floats, together
-
-/// Loops of their own, so that the compiler knows that input and output do not overlap.
-template <class To, class From>
-void convertAll(const From* __restrict x, To* __restrict y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] = static_cast<To>(x[i]);
-}
-template <class From>
-void testAll(const From* __restrict x, uint8_t* __restrict y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] = x[i] != 0;
-}
-
-/// By way of 32-bit integers, which processors convert by vectors, if these hold all values of a run.
-template <class To, class From>
-void truncateAll(const From* __restrict x, To* __restrict y, int64_t count) {
-  for (int64_t first = 0; first < count; first += kRun) {
-    const int64_t end = std::min(first + kRun, count);
-    int beyond = 0;
-    for (int64_t i = first; i < end; ++i) beyond |= !(std::fabs(x[i]) < From(0x1p31));
-    if (beyond == 0)
-      for (int64_t i = first; i < end; ++i) y[i] = static_cast<To>(static_cast<int32_t>(x[i]));
-    else
-      for (int64_t i = first; i < end; ++i)
-        y[i] = static_cast<To>(truncated(static_cast<double>(x[i]), std::is_same_v<To, uint64_t>));
-  }
-}
+constexpr int64_t kRun = 512;  // elements that are held as floats, or in bytes of their own, together
 
 /// A float that rounds to half precision as `value` does. Integers of up to 17 bits are exact, larger ones overflow in
 /// any case. A double that is no float becomes the odd one of its neighbours, which is never a tie.
@@ -61,16 +36,6 @@ void roundAll(const From* x, Half* y, int64_t count) {
     for (int64_t i = 0; i < length; ++i) floats[static_cast<size_t>(i)] = forHalf(x[first + i]);
     cpu::roundToHalves(floats.data(), y + first, length);
   }
-}
-
-template <class To, class From>
-void castAll(const From* x, To* y, int64_t count) {
-  if constexpr (std::is_same_v<To, Half>)
-    roundAll(x, y, count);
-  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
-    truncateAll(x, y, count);
-  else
-    convertAll(x, y, count);
 }
 
 /// A float that rounds to fewer than 23 bits as `value` does: bits that it does not hold set its last one.
@@ -100,13 +65,13 @@ void encodeFrom(const From* x, std::byte* codes, DType to, Coding coding, int64_
   }
 }
 
-/// `count` elements from `x` to `y`; of dtypes that share bytes, elements in bytes of their own.
+/// `count` elements from `x` to `y`; of dtypes that share bytes, elements in bytes of their own. REQUIRES that `from`
+/// is the dtype of From.
 template <class From>
-void castFrom(const From* x, DType to, std::byte* y, int64_t count, Coding coding) {
+void castFrom(DType from, const From* x, DType to, std::byte* y, int64_t count, Coding coding) {
   if (isCodedFloat(to)) return encodeFrom(x, y, to, coding, count);
-  if (to == DType::Bool) return testAll(x, reinterpret_cast<uint8_t*>(y), count);
-  visitDType(isPacked(to) ? unpackedOf(to) : to,
-             [&](auto tag) { castAll(x, reinterpret_cast<decltype(tag)*>(y), count); });
+  if (to == DType::Float16) return roundAll(x, reinterpret_cast<Half*>(y), count);
+  castMapOf(from, isPacked(to) ? unpackedOf(to) : to)(x, y, count);
 }
 void castRun(DType from, const std::byte* x, DType to, std::byte* y, int64_t count, Coding coding) {
   if (isCodedFloat(from)) {
@@ -115,13 +80,14 @@ void castRun(DType from, const std::byte* x, DType to, std::byte* y, int64_t cou
     for (int64_t first = 0; first < count; first += kRun) {
       const int64_t length = std::min(kRun, count - first);
       decodeAll(from, x + first * fromSize, floats.data(), length);
-      castFrom(floats.data(), to, y + first * toSize, length, coding);
+      castFrom(DType::Float32, floats.data(), to, y + first * toSize, length, coding);
     }
     return;
   }
-  visitDType(isPacked(from) ? unpackedOf(from) : from, [&](auto tag) {
+  const DType held = isPacked(from) ? unpackedOf(from) : from;
+  visitDType(held, [&](auto tag) {
     using From = decltype(tag);
-    if constexpr (!std::is_same_v<From, Half>) castFrom(reinterpret_cast<const From*>(x), to, y, count, coding);
+    if constexpr (!std::is_same_v<From, Half>) castFrom(held, reinterpret_cast<const From*>(x), to, y, count, coding);
   });
 }
 
