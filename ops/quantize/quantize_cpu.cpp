@@ -226,16 +226,25 @@ class QuantizeCpu final : public ScaledKernel {
   void runOf(const Tensor& x, const Tensor& y, const Types& types, const Run& run) const override {
     Floats floats;
     const float* values = floatsFrom(x, types.from, run.first, run.count, floats.data());
+    if (precision_ == DType::Float32 && !isCodedFloat(types.to))
+      return integersOf(y, types, run,
+                        [&](auto* to) { quantizeTo(values, run.scale, run.zeroPoint, run.step, to, run.count); });
     values = roundedTo(precision_, values, floats.data(), run.count);
     divideBy(values, run.scale, run.step, floats.data(), run.count);
     const float* quotients = roundedTo(precision_, floats.data(), floats.data(), run.count);
     if (isCodedFloat(types.to))
       return cast::encodeAll(types.to, {.saturate = saturate_}, quotients, y.bytes().data() + run.first, run.count);
+    integersOf(y, types, run, [&](auto* to) { roundTo(quotients, run.zeroPoint, run.step, to, run.count); });
+  }
+
+  /// Calls write(first integer of the run), and limits what it writes to the type's bits.
+  template <class Write>
+  static void integersOf(const Tensor& y, const Types& types, const Run& run, const Write& write) {
     visitQuantized(y.desc.dtype, [&](auto tag) {
       using Y = decltype(tag);
       if constexpr (!std::is_same_v<Y, int32_t>) {
         Y* to = y.data<Y>().data() + run.first;
-        roundTo(quotients, run.zeroPoint, run.step, to, run.count);
+        write(to);
         if (isPacked(types.to)) limitTo(bitsOf(types.to), to, run.count);
       }
     });

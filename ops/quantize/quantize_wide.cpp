@@ -1,6 +1,7 @@
 // Vectors, and plain loops that the compiler turns into vectors of each instruction set.
 #include "ops/quantize/quantize_wide.h"
 
+#include <bit>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -37,7 +38,8 @@ void multiplyAll(const float* values, const float* scale, int64_t step, float* y
   combineAll(values, scale, step, y, count, [](V a, V b) { return hn::Mul(a, b); });
 }
 
-/// A float of magnitude 2^22 or less becomes whole when this is added: its unit is the last bit of the sum.
+/// A float of magnitude 2^22 or less becomes whole when this is added: its unit is the last bit of the sum. The last 16
+/// bits are those of the whole number.
 constexpr float kWhole = 0x1.8p23f;
 
 template <class Y>
@@ -46,7 +48,7 @@ HWY_INLINE Y rounded(float quotient, int32_t zeroPoint) {
   const auto greatest = static_cast<float>(std::numeric_limits<Y>::max() - zeroPoint);
   const float above = quotient > least ? quotient : least;  // the least for NaN
   const float within = above < greatest ? above : greatest;
-  return static_cast<Y>(static_cast<int32_t>((within + kWhole) - kWhole) + zeroPoint);
+  return static_cast<Y>(std::bit_cast<uint32_t>(within + kWhole) + static_cast<uint32_t>(zeroPoint));
 }
 template <class Y>
 HWY_INLINE void roundRun(const float* HWY_RESTRICT quotients, const int32_t* HWY_RESTRICT zeroPoint, int64_t step,
@@ -56,6 +58,17 @@ HWY_INLINE void roundRun(const float* HWY_RESTRICT quotients, const int32_t* HWY
     for (int64_t i = 0; i < count; ++i) y[i] = rounded<Y>(quotients[i], shared);
   } else {
     for (int64_t i = 0; i < count; ++i) y[i] = rounded<Y>(quotients[i], zeroPoint[i]);
+  }
+}
+template <class Y>
+HWY_INLINE void quantizeRun(const float* HWY_RESTRICT x, const float* HWY_RESTRICT scale,
+                            const int32_t* HWY_RESTRICT zeroPoint, int64_t step, Y* HWY_RESTRICT y, int64_t count) {
+  if (step == 0) {
+    const float sharedScale = *scale;
+    const int32_t shared = *zeroPoint;
+    for (int64_t i = 0; i < count; ++i) y[i] = rounded<Y>(x[i] / sharedScale, shared);
+  } else {
+    for (int64_t i = 0; i < count; ++i) y[i] = rounded<Y>(x[i] / scale[i], zeroPoint[i]);
   }
 }
 
@@ -75,12 +88,15 @@ HWY_INLINE void subtractRun(const X* HWY_RESTRICT x, const int32_t* HWY_RESTRICT
 }
 
 /// One function per type, for the dispatch.
-#define OPKIT_RUNS(Type, Name)                                                                       \
-  void round##Name(const float* q, const int32_t* z, int64_t step, Type* y, int64_t count) {         \
-    roundRun(q, z, step, y, count);                                                                  \
-  }                                                                                                  \
-  void subtract##Name(const Type* x, const int32_t* z, int64_t step, float* values, int64_t count) { \
-    subtractRun(x, z, step, values, count);                                                          \
+#define OPKIT_RUNS(Type, Name)                                                                                  \
+  void round##Name(const float* q, const int32_t* z, int64_t step, Type* y, int64_t count) {                    \
+    roundRun(q, z, step, y, count);                                                                             \
+  }                                                                                                             \
+  void quantize##Name(const float* x, const float* s, const int32_t* z, int64_t step, Type* y, int64_t count) { \
+    quantizeRun(x, s, z, step, y, count);                                                                       \
+  }                                                                                                             \
+  void subtract##Name(const Type* x, const int32_t* z, int64_t step, float* values, int64_t count) {            \
+    subtractRun(x, z, step, values, count);                                                                     \
   }
 OPKIT_RUNS(int8_t, I8)
 OPKIT_RUNS(uint8_t, U8)
@@ -107,16 +123,21 @@ void multiplyBy(const float* values, const float* scale, int64_t step, float* y,
   HWY_DYNAMIC_DISPATCH(multiplyAll)(values, scale, step, y, count);
 }
 
-#define OPKIT_RUNS(Type, Name)                                                                     \
-  HWY_EXPORT(round##Name);                                                                         \
-  template <>                                                                                      \
-  void roundTo(const float* q, const int32_t* z, int64_t step, Type* y, int64_t count) {           \
-    HWY_DYNAMIC_DISPATCH(round##Name)(q, z, step, y, count);                                       \
-  }                                                                                                \
-  HWY_EXPORT(subtract##Name);                                                                      \
-  template <>                                                                                      \
-  void subtractFrom(const Type* x, const int32_t* z, int64_t step, float* values, int64_t count) { \
-    HWY_DYNAMIC_DISPATCH(subtract##Name)(x, z, step, values, count);                               \
+#define OPKIT_RUNS(Type, Name)                                                                              \
+  HWY_EXPORT(round##Name);                                                                                  \
+  template <>                                                                                               \
+  void roundTo(const float* q, const int32_t* z, int64_t step, Type* y, int64_t count) {                    \
+    HWY_DYNAMIC_DISPATCH(round##Name)(q, z, step, y, count);                                                \
+  }                                                                                                         \
+  HWY_EXPORT(quantize##Name);                                                                               \
+  template <>                                                                                               \
+  void quantizeTo(const float* x, const float* s, const int32_t* z, int64_t step, Type* y, int64_t count) { \
+    HWY_DYNAMIC_DISPATCH(quantize##Name)(x, s, z, step, y, count);                                          \
+  }                                                                                                         \
+  HWY_EXPORT(subtract##Name);                                                                               \
+  template <>                                                                                               \
+  void subtractFrom(const Type* x, const int32_t* z, int64_t step, float* values, int64_t count) {          \
+    HWY_DYNAMIC_DISPATCH(subtract##Name)(x, z, step, values, count);                                        \
   }
 OPKIT_RUNS(int8_t, I8)
 OPKIT_RUNS(uint8_t, U8)

@@ -14,6 +14,10 @@ void divideBy(const float* x, const float* scale, int64_t step, float* quotients
 template <class Y>
 void roundTo(const float* quotients, const int32_t* zeroPoint, int64_t step, Y* y, int64_t count);
 
+/// The same of x / scale.
+template <class Y>
+void quantizeTo(const float* x, const float* scale, const int32_t* zeroPoint, int64_t step, Y* y, int64_t count);
+
 /// values = x - zeroPoint as floats. X is one of the same, or int32_t, where the difference wraps.
 template <class X>
 void subtractFrom(const X* x, const int32_t* zeroPoint, int64_t step, float* values, int64_t count);
