@@ -1,22 +1,35 @@
 // Sum and Mean on the CPU. A block of the output stays in cache while every operand is added to it.
-#include <bit>
-
 #include "engine/backend/cpu/cpu_kernel.h"
 #include "engine/backend/cpu/long_runs.h"
 #include "engine/backend/cpu/row_kernel.h"
 #include "engine/backend/cpu/vector_ops.h"
 #include "engine/op/op_registry.h"
 #include "ops/variadic/variadic.h"
+#include "ops/variadic/variadic_wide.h"
 
 namespace opkit::ops::variadic {
 namespace {
 
 constexpr int64_t kBlock = 1024;
 
-void add(const float* x, float* y, int64_t count) { cpu::addTo(x, y, count); }
+/// The first operand gives the sums: 0 plus it would turn a -0 into 0.
 template <class T>
-void add(const T* x, double* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] += static_cast<double>(x[i]);
+void assign(const T* x, T* sums, int64_t count) {
+  std::copy_n(x, count, sums);
+}
+void assign(const float* x, double* sums, int64_t count) { widen(x, sums, count); }
+void add(const float* x, float* sums, int64_t count) { cpu::addTo(x, sums, count); }
+void add(const float* x, double* sums, int64_t count) { addWidened(x, sums, count); }
+void add(const double* x, double* sums, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) sums[i] += x[i];
+}
+
+/// y = sums / operands. For floats as a product, whose error of 2^-53 is less than the rounding to float hides.
+void divide(const double* sums, double operands, float* y, int64_t count) {
+  scaleToFloats(sums, 1 / operands, y, count);
+}
+void divide(const double* sums, double operands, double* y, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] = sums[i] / operands;
 }
 
 template <class T>
@@ -47,23 +60,20 @@ class VariadicCpu final : public cpu::CpuKernel, public cpu::ElementwiseRows {
     // In double, where no sum of floats overflows.
     double sums[kBlock];
     addAll(inputs, sums, begin, end);
-    const auto operands = static_cast<double>(inputs.size());
-    if (std::has_single_bit(inputs.size()))  // a product is exact then, and faster
-      for (int64_t i = begin; i < end; ++i) y[i] = static_cast<T>(sums[i - begin] * (1 / operands));
-    else
-      for (int64_t i = begin; i < end; ++i) y[i] = static_cast<T>(sums[i - begin] / operands);
+    divide(sums, static_cast<double>(inputs.size()), y + begin, end - begin);
   }
   template <class Sum>
-  void addAll(TensorList inputs, Sum* sums, int64_t begin, int64_t end) const {
-    // -0 is the neutral element of addition: 0 would turn a sum of -0 into 0.
-    std::fill_n(sums, end - begin, static_cast<Sum>(-0.0));
+  void addAll(TensorList inputs, Sum* sums, int64_t first, int64_t end) const {
     for (size_t k = 0; k < inputs.size(); ++k) {
       const std::array operands{cpu::Operand::of(*inputs[k])};
-      cpu::forEachLongRun<1>(loops_[k], operands, begin, end, [&](int64_t i, int64_t count, const auto& from) {
+      cpu::forEachLongRun<1>(loops_[k], operands, first, end, [&](int64_t i, int64_t count, const auto& from) {
         const T* x = from[0].template as<T>();
-        Sum* to = sums + (i - begin);
-        if (from[0].stride == 1) return add(x, to, count);
-        for (int64_t n = 0; n < count; ++n) to[n] += static_cast<Sum>(x[n * from[0].stride]);
+        Sum* to = sums + (i - first);
+        if (from[0].stride == 1) return k == 0 ? assign(x, to, count) : add(x, to, count);
+        for (int64_t n = 0; n < count; ++n) {
+          const auto value = static_cast<Sum>(x[n * from[0].stride]);
+          to[n] = k == 0 ? value : to[n] + value;
+        }
       });
     }
   }
