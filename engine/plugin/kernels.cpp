@@ -3,6 +3,7 @@
 #include <map>
 
 #include "engine/backend/host/host_execution.h"
+#include "engine/backend/keeps_outputs.h"
 #include "engine/op/op_registry.h"
 #include "engine/op/takes_kernels.h"
 #include "engine/plugin/call.h"
@@ -11,7 +12,7 @@
 namespace opkit::plugin {
 namespace {
 
-class PluginExecution final : public HostExecution {
+class PluginExecution final : public HostExecution, public KeepsOutputs {
  public:
   static Result<std::unique_ptr<Execution>> create(const std::string& plugin, const KernelSpec& kernel, void* user,
                                                    const AttributeReader* reader, const CreateArgs& args,
@@ -33,6 +34,8 @@ class PluginExecution final : public HostExecution {
     if (!kernel_.resize) return Status::ok();
     return call_.invoke("resize", [&] { return kernel_.resize(&call_, user_, state_); });
   }
+  /// opkit_plugin.h says so, of kernels with a `resize`.
+  bool keepsOutputs() const override { return kernel_.resize != nullptr; }
 
  protected:
   Status onRun(TensorList inputs, TensorList outputs) override {

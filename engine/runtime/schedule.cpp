@@ -1,5 +1,6 @@
 #include "engine/runtime/schedule.h"
 
+#include "engine/backend/keeps_outputs.h"
 #include "engine/backend/loop_lowering.h"
 #include "engine/backend/op_runner.h"
 #include "engine/op/internal_operators.h"
@@ -397,13 +398,20 @@ void Scheduler::reuseInputs() {
 }
 
 /// On the host, outputs that are the whole of their memory get the caller's. The first of those that share it; the
-/// others are copied. Copies between backends look at the memory of their ends before there is a run.
+/// others are copied. Copies between backends, and some kernels, look at the memory before there is a run.
 void Scheduler::lendOutputs() {
-  std::vector<SlotId> copied;
+  const auto keepsOutputs = [](const Execution& execution) {
+    const auto* keeps = dynamic_cast<const KeepsOutputs*>(&execution);
+    return keeps && keeps->keepsOutputs();
+  };
+  std::vector<SlotId> placed;
   for (const Step& step : schedule_.steps)
     if (const auto* copy = std::get_if<CopyStep>(&step)) {
-      copied.push_back(ownerOf(copy->from));
-      copied.push_back(ownerOf(copy->to));
+      placed.push_back(ownerOf(copy->from));
+      placed.push_back(ownerOf(copy->to));
+    } else if (const auto* kernel = std::get_if<KernelStep>(&step); keepsOutputs(*kernel->execution)) {
+      for (const SlotId output : kernel->outputs)
+        if (output) placed.push_back(ownerOf(output));
     }
   for (size_t i = 0; i < schedule_.outputs.size(); ++i) {
     const SlotId slot = schedule_.outputs[i];
@@ -415,7 +423,7 @@ void Scheduler::lendOutputs() {
                          part.device.desc.dtype == graph_.descs[model_.outputs[i]].dtype &&
                          part.device.layout == Layout::NCHW;
     if (whole.kind != Slot::Kind::Planned || !isWhole || !backends_.at(whole.backend).sharesHostMemory() ||
-        std::ranges::find(copied, owner) != copied.end())
+        std::ranges::find(placed, owner) != placed.end())
       continue;
     whole.kind = Slot::Kind::Lent;
     whole.output = i;

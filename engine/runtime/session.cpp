@@ -56,6 +56,16 @@ Status partOutputs(std::span<const Tensor> inputs, std::vector<Tensor>& outputs)
   return Status::ok();
 }
 
+/// The same for stages: one of them may write its output before a later one reads the input, which is copied.
+Status partInputs(std::span<const Tensor> outputs, std::vector<Tensor>& inputs) {
+  for (Tensor& input : inputs) {
+    const auto isInput = [&](const Tensor& output) { return input.buffer == output.buffer; };
+    if (!input.buffer || !std::ranges::any_of(outputs, isInput)) continue;
+    OPKIT_ASSIGN(input, copyOf(input));
+  }
+  return Status::ok();
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Interpreter>> Interpreter::create(Model model, const OpRegistry& registry,
@@ -451,6 +461,7 @@ Status Session::runNow() {
   OPKIT_TRY(resizeNow());
   const double start = nowNs();
   if (staged_) {
+    OPKIT_TRY(partInputs(outputs_, inputs_));
     OPKIT_ASSIGN(outputs_, staged_->run({inputs_, inputVersions_}));
   } else {
     OPKIT_TRY(partOutputs(inputs_, outputs_));

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "engine/backend/extra_creators.h"
+#include "engine/backend/keeps_outputs.h"
 #include "engine/testing/test_ops.h"
 
 namespace opkit {
@@ -212,6 +213,35 @@ TEST(Session, OneRunsOutputsMayBeTheNextOnesInputs) {
     const auto y = session->outputs()[0].data<float>();
     EXPECT_EQ(std::vector<float>(y.begin(), y.end()), expected);
   }
+}
+
+TEST(Session, KernelsThatSaySoFindTheirOutputsWhereTheyWere) {
+  class Keeping final : public Execution, public KeepsOutputs {
+   public:
+    Status onResize(TensorList, TensorList outputs) override {
+      OPKIT_CHECK(outputs[0]->buffer);
+      output_ = outputs[0]->data<float>();
+      return Status::ok();
+    }
+    Status onExecute(TensorList inputs, TensorList) override {
+      std::ranges::copy(inputs[0]->data<float>(), output_.begin());
+      return Status::ok();
+    }
+    bool keepsOutputs() const override { return true; }
+
+   private:
+    std::span<float> output_;
+  };
+  OpRegistry registry = test::makeTestOps();
+  registry.addFirstCreator("cpu", "AddOne",
+                           {"keeping", [](const CreateArgs&) { return Status::ok(); },
+                            [](const CreateArgs&, Backend&) -> Result<std::unique_ptr<Execution>> {
+                              return std::unique_ptr<Execution>(std::make_unique<Keeping>());
+                            }});
+  const auto session = (*Interpreter::create(dynamicChain({"AddOne"}), registry))->createSession({});
+  ASSERT_TRUE(session);
+  for (const float first : {0.0f, 7.0f})
+    EXPECT_EQ(runOn(**session, {2, 2}, first), (std::vector<float>{first, first + 1, first + 2, first + 3}));
 }
 
 TEST(Session, OutputsThatShareMemoryAndInputsAreOutputs) {
