@@ -47,6 +47,7 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
         fold_(*foldOf(args.def.type)),
         mean_(args.def.type == "ReduceMean"),
         root_(args.def.type == "ReduceL2"),
+        squares_(root_ || args.def.type == "ReduceSumSquare"),
         views_(args) {}
 
   bool readsInput(size_t index) const override { return index == 0 || views_.readsAxes(); }
@@ -76,11 +77,13 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
       return Status::ok();
     }
     if (alongRuns && joinsRuns()) {
-      const int64_t neighbours = view_->kept.size.back(), together = cpu::shortRowsTogether(runLength());
+      const size_t outerRank = keptRank == 0 ? 0 : keptRank - 1;
+      const int64_t neighbours = keptRank == 0 ? 1 : view_->kept.size.back();
+      const int64_t together = cpu::shortRowsTogether(runLength());
       const int64_t blocks = ceilDiv(neighbours, together);
       cpu::parallelRows(pool_, kept / neighbours * blocks, count_ * together, [&](int64_t index) {
         const int64_t outer = index / blocks, first = index % blocks * together;
-        joinRuns(x + offsetOf(view_->kept, keptRank - 1, outer) + first * runLength(), y + outer * neighbours + first,
+        joinRuns(x + offsetOf(view_->kept, outerRank, outer) + first * runLength(), y + outer * neighbours + first,
                  std::min(together, neighbours - first));
       });
       return Status::ok();
@@ -113,10 +116,12 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     return value;
   }
   int64_t runLength() const { return view_->reduced.size.back(); }
-  /// Whether runs of neighbouring outputs lie side by side, and are too short for a call each.
+  /// Whether runs of neighbouring outputs lie side by side, and are too short for a call each. One output by itself
+  /// gets the bits that it has among others.
   bool joinsRuns() const {
-    return rank() > 0 && count_ > 0 && !view_->kept.size.empty() && runLength() <= cpu::kLongestShortRow &&
-           view_->kept.strides[0].back() == runLength();
+    const Loops& kept = view_->kept;
+    return rank() > 0 && count_ > 0 && runLength() <= cpu::kLongestShortRow &&
+           (kept.size.empty() || kept.strides[0].back() == runLength());
   }
   /// `outputs` neighbours: the runs of each are folded into one, element by element, and that one last.
   void joinRuns(const float* x, float* y, int64_t outputs) const {
@@ -141,7 +146,9 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     for (int64_t k = 0; k < runLength(); ++k) fold(tile.elements(k), y, outputs);
   }
   /// A sum that overflowed, or squares that vanished.
-  bool isLost(double sum) const { return fold_.start == 0 && (!std::isfinite(sum) || (root_ && sum < kLeastSquares)); }
+  bool isLost(double sum) const {
+    return fold_.start == 0 && (!std::isfinite(sum) || (squares_ && sum < kLeastSquares));
+  }
   /// The larger or the smaller; a NaN wins.
   double joined(double a, double b) const {
     if (a != a || b != b) return a + b;
@@ -177,7 +184,7 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
     if (root_) cpu::squareRoot(y, y, outputs);
   }
   bool anyIsLost(const float* sums, int64_t count) const {
-    const float least = root_ ? kLeastSquares : -INFINITY;
+    const float least = squares_ ? kLeastSquares : -INFINITY;
     int lost = 0;
     for (int64_t i = 0; i < count; ++i)
       lost |= !(std::fabs(sums[i]) <= std::numeric_limits<float>::max()) | (sums[i] < least);
@@ -198,6 +205,7 @@ class ReduceCpu final : public cpu::CpuKernel, public cpu::RowKernel {
   Fold fold_;
   bool mean_;
   bool root_;
+  bool squares_;
   ReduceViews views_;
   const View* view_ = nullptr;  // of this run
   int64_t count_ = 0;           // elements folded into one

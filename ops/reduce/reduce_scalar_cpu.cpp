@@ -306,8 +306,9 @@ class ScalarReduce final : public cpu::CpuKernel, public cpu::RowKernel {
   }
   /// Whether all outputs fold short rows that lie one after another.
   bool hasShortRows(const Loops& kept, const Loops& folded) const {
-    return kept.size.size() == 1 && folded.size.size() == 1 && folded.strides[0][0] == 1 &&
-           folded.size[0] <= cpu::kLongestShortRow && folded.size[0] > 0 && kept.strides[0][0] == folded.size[0];
+    const bool isShort = folded.size.size() == 1 && folded.strides[0][0] == 1 &&
+                         folded.size[0] <= cpu::kLongestShortRow && folded.size[0] > 0;
+    return isShort && (kept.size.empty() || (kept.size.size() == 1 && kept.strides[0][0] == folded.size[0]));
   }
   /// Whether LogSumExp takes the elements of an output in their order, at once.
   template <class T>
