@@ -305,6 +305,11 @@ TEST_P(Gemm, KeepsNaNAndInfinity) {
   EXPECT_EQ(got[2], 2.0f);
 }
 
+TEST_P(Gemm, NeedsNoCopyOfALongOperand) {
+  for (const Dims& dims : {Dims{16, 1 << 22, 64}, Dims{1, 1 << 22, 8}, Dims{200, 1 << 22, 8}})
+    EXPECT_LE(Plan(dims, 1, true, 64).workspaceFloats(), int64_t{64} << 18) << dims.m << " x " << dims.n;
+}
+
 TEST_P(Gemm, RunsABatchOnOneWorkspace) {
   const Dims dims{20, 70, 33};
   constexpr int64_t kBatch = 6;

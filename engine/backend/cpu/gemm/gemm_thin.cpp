@@ -267,6 +267,9 @@ HWY_EXPORT(computeThinBlock);
 
 namespace {
 constexpr int64_t kFewRows = 24;
+constexpr int64_t kMostCopied = 1 << 18;  // floats of few lines that are laid side by side, for each thread
+
+bool canCopy(int64_t lines, int64_t depth) { return lines * depth <= kMostCopied; }
 }  // namespace
 
 Thin thinOf(const Problem& problem, const Dims& dims) {
@@ -275,17 +278,20 @@ Thin thinOf(const Problem& problem, const Dims& dims) {
   if (left.packed || right.form != Right::Form::Strided || dims.k < kLeastDotDepth) return Thin::No;
   const int64_t elements = dims.m * dims.n;
   if (elements * dims.k <= kLoopProducts || (elements == 1 && dims.k <= kLoopDepth)) return Thin::No;
-  if (dims.n <= std::min(kFewColumns, dims.m) && left.depthStride == 1) return Thin::ColumnDots;
-  if (dims.m <= kFewRows && right.depthStride == 1) return Thin::RowDots;
+  if (dims.n <= std::min(kFewColumns, dims.m) && left.depthStride == 1 &&
+      (right.depthStride == 1 || canCopy(dims.n, dims.k)))
+    return Thin::ColumnDots;
+  if (dims.m <= kFewRows && right.depthStride == 1 && (left.depthStride == 1 || canCopy(dims.m, dims.k)))
+    return Thin::RowDots;
   if (dims.n <= kFewColumns && left.rowStride == 1) return Thin::ColumnSweeps;
   if (dims.m == 1 && right.columnStride == 1) return Thin::RowSweep;
   return Thin::No;
 }
 
 int64_t thinFloats(const Dims& dims) {
-  int64_t floats = dims.m <= kFewRows ? dims.m * dims.k : 0;
-  if (dims.n <= kFewColumns) floats = std::max({floats, dims.n * dims.k, kSweptFloats});
-  return floats;
+  int64_t floats = dims.m <= kFewRows && canCopy(dims.m, dims.k) ? dims.m * dims.k : 0;
+  if (dims.n > kFewColumns) return floats;
+  return std::max({floats, canCopy(dims.n, dims.k) ? dims.n * dims.k : 0, kSweptFloats});
 }
 
 void computeThin(const Block& block, Thin way) { HWY_DYNAMIC_DISPATCH(computeThinBlock)(block, way); }
