@@ -60,9 +60,10 @@ Status decomposeScores(const ShapeArgs& args, std::span<const TensorDesc>, Decom
                                                 : 1 / std::sqrt(static_cast<double>(product.q.size));
   OPKIT_ASSIGN(const Value factor, scalarOf(parts, computed, scale));
   OPKIT_ASSIGN(q, reshaped(parts, parts.add("Mul", {q, factor}), product.rows(product.q.size)));
-  const Value k = castTo(parts, parts.input(1), type, computed);
+  Value k = castTo(parts, parts.input(1), type, computed);
   matmul::MatMulParamsT ofQAndK;
-  ofQAndK.trans_b = true;
+  ofQAndK.trans_b = computed == DType::Float32 || computed == DType::Float16;  // other products are loops over rows
+  if (!ofQAndK.trans_b) k = transposed(parts, k, {0, 1, 3, 2});
   const Value matrices = parts.add("MatMul", {q, k}, packParams(ofQAndK));
   OPKIT_ASSIGN(const Value scores, reshaped(parts, matrices, product.scores));
   parts.setOutput(0, castTo(parts, scores, computed, scoresType(args)));

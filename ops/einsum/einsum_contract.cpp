@@ -119,7 +119,10 @@ class Contraction {
   bool isElementwise(const Operand& a, const Operand& b, const Labels& batch, const Labels& rows, const Labels& columns,
                      const Labels& sums) const {
     if (dtype_ != DType::Float32 || !(rows.empty() || columns.empty())) return false;
-    const Labels& all = columns.empty() ? a.labels : b.labels;
+    const Operand& whole = columns.empty() ? a : b;
+    for (const Label label : batch)
+      if (whole.extentOf(label) != longest(a, b, label)) return false;  // one row for many products
+    const Labels& all = whole.labels;
     const Labels& own = columns.empty() ? rows : columns;
     return all != joined(batch, own, sums) && all != joined(batch, sums, own);
   }
