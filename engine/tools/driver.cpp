@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/child_process.h"
-#include "engine/base/json_depth.h"
+#include "engine/base/json_text.h"
 #include "engine/model/model.h"
 
 namespace opkit::cli {
@@ -32,7 +32,7 @@ std::string valueOf(const char* variable) {
 Result<fs::path> libraryOf(const fs::path& manifest) {
   OPKIT_ASSIGN(const auto bytes, readFile(manifest.string()));
   OPKIT_TRY(checkJsonDepth({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).withContext(manifest.string()));
-  const Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  const Json json = parseJson(bytes);
   const Json icd = json.is_object() ? json.value("ICD", Json()) : Json();
   const Json path = icd.is_object() ? icd.value("library_path", Json()) : Json();
   if (!path.is_string() || path.get<std::string>().empty())

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/base/json_text.h"
+
 namespace opkit::reports {
 namespace {
 
@@ -34,11 +36,12 @@ std::string withoutNan(std::string_view text) {
 }
 
 Result<nlohmann::json> parsed(std::string_view text) {
-  nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  OPKIT_TRY(checkJsonDepth(text));
+  nlohmann::json json = parseJson(text);
   if (!json.is_discarded()) return json;
   const std::string clean = withoutNan(text);
   try {
-    return nlohmann::json::parse(clean);
+    return parseJsonOrThrow(clean);
   } catch (const nlohmann::json::parse_error& error) {
     const auto end = clean.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, clean.size()));
     const auto line = 1 + std::count(clean.begin(), end, '\n');
