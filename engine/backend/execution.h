@@ -1,9 +1,9 @@
 // Execution: one operator instance on one backend.
 //
-// onResize plans: shapes and memory are known, so choose tiles, create pipelines, record commands, upload constants.
-// onExecute only runs; it allocates nothing and creates no pipeline; on the host its inputs may have moved. The same
-// Execution is resized many times; at each shape it must give the bits of a fresh one. scratchBytes requests memory
-// for onExecute, planned with the tensors. Pack constants through Backend::constants(): plans and sessions share them.
+// onResize plans: shapes are known, so choose tiles, create pipelines, record commands, upload constants. onExecute
+// runs, allocates nothing and creates no pipeline. On the host a tensor may move between them, and one of the caller
+// has no memory in onResize (keeps_outputs.h). Resized many times, an Execution gives the bits of a fresh one at each
+// shape. scratchBytes requests memory for onExecute. Pack constants through Backend::constants(), which is shared.
 #pragma once
 
 #include <span>

@@ -99,6 +99,7 @@ Status Pipeline::bind(const RunInputs& inputs) {
   if (bound_) return Status::ok();
   OPKIT_TRY(placeMemory());
   OPKIT_TRY(borrow(inputs));
+  placeCallersViews();
   OPKIT_TRY(record(config_.record == RecordMode::Direct));
   giveBack();
   bound_ = true;
@@ -178,50 +179,52 @@ void Pipeline::placeViews() {
   }
 }
 
+/// Of memory that comes and goes with a run; the others stay where they are.
+void Pipeline::placeCallersViews() {
+  for (Slot& slot : schedule_.slots) {
+    if (slot.kind != Slot::Kind::View || !isCallers(schedule_.slots[slot.owner])) continue;
+    const Tensor& owner = schedule_.slots[slot.owner].device;
+    slot.device.buffer = owner.buffer;
+    slot.device.offsetBytes = owner.offsetBytes + slot.viewOffsetBytes;
+  }
+}
+
 size_t Pipeline::inputOf(const Slot& slot) const {
   return static_cast<size_t>(std::ranges::find(model_.inputs, slot.tensor) - model_.inputs.begin());
 }
 
-/// Points borrowed slots at the values. A value that is not aligned, as the backend's tensors are, is copied.
+/// Points borrowed slots at the values. A value that is not aligned, as the backend's tensors are, is copied into
+/// memory that the plan keeps.
 Status Pipeline::borrow(const RunInputs& inputs) {
-  bool any = false;
   for (Slot& slot : schedule_.slots) {
     if (slot.kind != Slot::Kind::Borrowed) continue;
     const Tensor& host = inputs.tensors[inputOf(slot)];
     const uint64_t version = inputs.versions[inputOf(slot)];
     const bool aligned = reinterpret_cast<uintptr_t>(host.bytes().data()) % backends_.at(slot.backend).alignment() == 0;
     if (!aligned && (!slot.aligned.buffer || version == 0 || slot.version != version)) {
-      OPKIT_ASSIGN(slot.aligned, Tensor::onHost(host.desc, Fill::None));
+      if (!slot.aligned.buffer) {
+        OPKIT_ASSIGN(slot.aligned, Tensor::onHost(host.desc, Fill::None));
+      }
+      slot.version = 0;
       OPKIT_TRY(backends_.at(slot.backend).upload(host, slot.aligned));
       slot.version = version;
     }
     pointTo(aligned ? host : slot.aligned, slot);
-    any = true;
   }
-  if (any) placeViews();
   return Status::ok();
 }
 
 /// Points lent slots at the outputs of a run.
 void Pipeline::lend(std::span<const Tensor> outputs) {
-  bool any = false;
-  for (Slot& slot : schedule_.slots) {
-    if (slot.kind != Slot::Kind::Lent) continue;
-    pointTo(outputs[slot.output], slot);
-    any = true;
-  }
-  if (any) placeViews();
+  for (Slot& slot : schedule_.slots)
+    if (slot.kind == Slot::Kind::Lent) pointTo(outputs[slot.output], slot);
 }
 
 /// The values may be gone after a run.
 void Pipeline::giveBack() {
-  bool any = false;
-  for (Slot& slot : schedule_.slots) {
-    if (!isCallers(slot)) continue;
-    slot.device.buffer = nullptr;
-    any = true;
-  }
-  if (any) placeViews();
+  for (Slot& slot : schedule_.slots)
+    if (isCallers(slot)) slot.device.buffer = nullptr;
+  placeCallersViews();
 }
 
 Status Pipeline::placeConstants() {
@@ -357,6 +360,7 @@ Status Pipeline::runOn(const RunInputs& inputs, std::span<const Tensor> outputs)
     for (const BackendIndex b : arenas_.ids()) OPKIT_TRY(arenas_[b].poison(backends_.at(b)));
   OPKIT_TRY(giveInputs(inputs));
   lend(outputs);
+  placeCallersViews();
   OPKIT_TRY(recordAs(config_.record == RecordMode::Direct || callbacks_.before || callbacks_.after));
   OPKIT_TRY(runSteps());
   if (callbacks_.stopped) return Status::ok();

@@ -90,6 +90,7 @@ class Pipeline {
   Status planScratch();
   Status placeMemory();
   void placeViews();
+  void placeCallersViews();
   Status borrow(const RunInputs& inputs);
   void lend(std::span<const Tensor> outputs);
   void giveBack();

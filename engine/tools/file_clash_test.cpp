@@ -23,7 +23,7 @@ class FileClashTest : public testing::Test {
 
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
-  /// What a command says of `words`: --read FILE, --name NAME=FILE, --write FILE, --append FILE.
+  /// The error of a command line with --read FILE, --name NAME=FILE, --write FILE and --append FILE; "" if it is taken.
   static std::string said(const std::string& words) {
     CLI::App app("", "program");
     CLI::App* command = app.add_subcommand("run");

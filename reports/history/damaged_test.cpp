@@ -21,7 +21,7 @@ class DamagedTest : public OpReportTest {
 
   void restore() { std::ofstream(history_, std::ios::binary) << whole_; }
 
-  /// What reading everything says; "" if nothing is wrong.
+  /// Reads everything; returns the error, or "".
   std::string read() const {
     const auto store = Store::open(history_, Database::Mode::Read);
     if (!store) return store.error().message();

@@ -1,4 +1,4 @@
-// What is checked of a history before it is read: SQLite knows whether its pages are whole, not whether its rows agree.
+// Checks a history before it is read: SQLite finds broken pages, but not rows that contradict each other.
 #pragma once
 
 #include <cstdint>

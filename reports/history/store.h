@@ -95,7 +95,7 @@ class Store {
   Result<Results> newest() const;
 
   const Database& database() const { return database_; }
-  /// What was left out when the file was opened to be read.
+  /// Names the nights that open() left out.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
