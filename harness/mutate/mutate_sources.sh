@@ -86,10 +86,13 @@ if [ -d "$copy/build" ]; then  # the sources of today over the build of before
   trap '[ ! -d "$copy.build" ] || mv "$copy.build" "$copy/build"' EXIT
   scratch_copy "$root" "$copy"
   mv "$copy.build" "$copy/build"
+  # A run that was killed left the object of its mutant, which is newer than the whole source.
+  [ ! -s "$copy.broken" ] || touch "$(cat "$copy.broken")"
   scratch_settle
 else
   scratch_make "$root" "$root/build/release" "$copy" "$vulkan" OFF
 fi
+rm -f "$copy.broken"
 cd "$copy"
 harness=build/release/bin/op-harness
 
@@ -107,10 +110,15 @@ while [ "$tried" -lt "$count" ] && IFS=$'\t' read -r -u3 file line text; do
   original=$(sed -n "${line}p" "$file")
   [ "$text" != "$original" ] || continue
   if [ -z "${sound[$folder]:-}" ]; then
-    checked "$folder" || { echo "mutate_sources: the operators of ops/$folder fail before anything is broken" >&2; exit 2; }
+    checked "$folder" || {
+      grep -m 3 '^fail ' "$copy.log" >&2 || tail -n 3 "$copy.log" >&2
+      echo "mutate_sources: the operators of ops/$folder fail before anything is broken" >&2
+      exit 2
+    }
     sound[$folder]=1
   fi
   cp -p "$file" "$copy.original"
+  echo "$file" >"$copy.broken"
   awk -v line="$line" -v text="${text//\\/\\\\}" 'NR == line { print text; next } { print }' "$copy.original" >"$file"
   outcome='does not compile'
   if cmake --build --preset release --target op-harness >"$copy.log" 2>&1; then
@@ -119,6 +127,7 @@ while [ "$tried" -lt "$count" ] && IFS=$'\t' read -r -u3 file line text; do
     if checked "$folder"; then outcome=survived; else killed=$((killed + 1)); fi
   fi
   cp "$copy.original" "$file"
+  rm "$copy.broken"
   echo "$outcome $file:$line"
   [ "$outcome" != survived ] || printf '  -%s\n  +%s\n' "$original" "$text"
 done 3< <(mutants "$root")
