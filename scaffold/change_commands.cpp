@@ -164,7 +164,7 @@ void addPluginCommand(CLI::App& app, CommandContext& context) {
   command->callback([&context, options] {
     context.run = [&context, options]() -> Result<int> {
       const std::string& name = options->first;
-      const Tree folder(options->folder.empty() ? name : options->folder);
+      OPKIT_ASSIGN(const Tree folder, context.folder(options->folder.empty() ? name : options->folder));
       OPKIT_ASSIGN(const Plan plan,
                    planPlugin(folder, context.templates(), name, options->domain, options->language, options->force));
       return carryOut(folder, plan, options->dryRun, pluginSteps(shellQuoted(folder.root()), name, *options));

@@ -9,6 +9,7 @@
 #include "scaffold/kinds.h"
 #include "scaffold/record.h"
 #include "scaffold/remove.h"
+#include "scaffold/transaction.h"
 #include "scaffold/validate.h"
 #include "scaffold/where.h"
 
@@ -33,6 +34,17 @@ bool isPartialBuild() {
 }
 
 }  // namespace
+
+Result<Tree> CommandContext::tree() const {
+  OPKIT_ASSIGN(const Tree found, Tree::find(root));
+  return folder(found.root());
+}
+
+Result<Tree> CommandContext::folder(const std::string& path) const {
+  OPKIT_ASSIGN(const std::string finished, finishKilledCommand(path));
+  if (!finished.empty()) fmt::print(stderr, "op-scaffold: {}\n", finished);
+  return Tree(path);
+}
 
 std::string buildSteps(const Tree& tree, const std::string& op) {
   std::error_code error;
@@ -133,18 +145,18 @@ void addListCommand(CLI::App& app, CommandContext& context) {
   command.callback([&context] {
     context.run = [&context]() -> Result<int> {
       OPKIT_ASSIGN(const Tree tree, context.tree());
-      std::string folder;
+      std::string folder, text;
       const auto known = operatorsOf(tree);
       for (const KnownOperator& op : known) {
-        if (op.folder != folder) fmt::print("{}{:<16}", folder.empty() ? "" : "\n", op.folder);
+        if (op.folder != folder) text += fmt::format("{}{:<16}", folder.empty() ? "" : "\n", op.folder);
         folder = op.folder;
-        fmt::print(" {}{}", op.type, readRecord(tree, op.type) ? "*" : "");
+        text += fmt::format(" {}{}", op.type, readRecord(tree, op.type) ? "*" : "");
       }
       if (known.empty()) {
         fmt::print(stderr, "op-scaffold: nothing to list: the tree has no operator\n");
         return cli::kNothingRan;
       }
-      fmt::print("\n");
+      fmt::print("{}\n", text);
       return cli::kSuccess;
     };
   });
@@ -183,8 +195,8 @@ void addEjectCommand(CLI::App& app, CommandContext& context) {
   command.add_flag("--force", options->force, "Overwrite templates that differ");
   command.footer("Example: op-scaffold eject out/templates");
   command.callback([&context, options] {
-    context.run = [options]() -> Result<int> {
-      const Tree folder(options->folder);
+    context.run = [&context, options]() -> Result<int> {
+      OPKIT_ASSIGN(const Tree folder, context.folder(options->folder));
       const Plan plan = ejectPlan(folder);
       for (const FileChange& change : plan)
         if (change.before && !change.isNoOp() && !options->force)

@@ -16,7 +16,10 @@ struct CommandContext {
   std::string overrides;   // folder of templates
   std::function<Result<int>()> run;
 
-  Result<Tree> tree() const { return Tree::find(root); }
+  /// The tree that holds `root`, whole: what a command that was killed there left behind is undone or completed.
+  Result<Tree> tree() const;
+  /// The same for any folder, which need not exist.
+  Result<Tree> folder(const std::string& path) const;
   Templates templates() const { return Templates(overrides); }
 };
 

@@ -46,7 +46,11 @@ int run(int argc, char** argv) {
   addEjectCommand(app, context);
   return cli::runProgram(app, argc, argv, [&context]() -> Result<int> {
     OPKIT_TRY(findTemplates(context));
-    return context.run();
+    try {
+      return context.run();
+    } catch (const TreeError& error) {
+      return Status::invalidArgument("{}", error.what());
+    }
   });
 }
 

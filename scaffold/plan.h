@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,12 @@ std::string unifiedDiff(const Plan& plan);
 /// The same for the change of one file.
 std::string unifiedDiff(const FileChange& change);
 
-/// A source tree on disk.
+/// A part of the tree that is there and cannot be read: no plan is made of the rest.
+struct TreeError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A source tree on disk. Its readers throw TreeError.
 class Tree {
  public:
   explicit Tree(std::string root) : root_(std::move(root)) {}
@@ -44,8 +50,7 @@ class Tree {
   /// Paths of every file below a folder, sorted.
   std::vector<std::string> filesBelow(const std::string& folder) const;
 
-  /// Writes the plan. On any failure nothing is changed: new contents are staged beside their targets first, and files
-  /// already moved into place are restored. InvalidArgument if a file changed since the plan was made.
+  /// Writes the plan as a whole or not at all: applyPlan of scaffold/transaction.h.
   Status apply(const Plan& plan) const;
 
  private:

@@ -1,20 +1,13 @@
 #include "scaffold/plan.h"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
-#include <thread>
 
-#include "engine/base/interrupt.h"
 #include "scaffold/doctor.h"
 #include "scaffold/generate.h"
 #include "scaffold/record.h"
@@ -158,57 +151,6 @@ TEST(PlanNew, RowsOfOneFamilyComeAndGoInAnyOrder) {
   EXPECT_EQ(scratch.snapshot(), before);
 }
 
-constexpr size_t kFiles = 200, kGate = 100;
-enum class Moment { BeforeTheFirstFile, Midway, AfterTheLastFile };
-
-/// Once the file before the gate is staged, the writer waits at the gate, which is a pipe: only then comes the
-/// interrupt.
-void interruptAtTheGate(const std::string& before, const std::string& gate) {
-  while (!std::filesystem::exists(before)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  kill(getpid(), SIGINT);
-  std::ifstream reader(gate);  // opens the gate
-  reader.get();
-}
-
-/// Applies a plan of kFiles files in a process of its own that is interrupted at a moment; its exit code.
-int exitOfInterrupted(const ScratchTree& scratch, Moment moment) {
-  const auto path = [](size_t i) { return fmt::format("ops/{}/{}.cpp", i == kGate ? "gate" : "made", i); };
-  const auto staged = [&](size_t i) { return fmt::format("{}/{}.op-scaffold-new", scratch.root(), path(i)); };
-  Plan plan;
-  for (size_t i = 0; i < kFiles; ++i) plan.push_back({path(i), std::nullopt, "text"});
-  if (moment == Moment::Midway) {
-    std::filesystem::create_directories(scratch.root() + "/ops/gate");
-    EXPECT_EQ(mkfifo(staged(kGate).c_str(), 0600), 0);
-  }
-  const pid_t child = fork();
-  if (child == 0) {
-    std::fclose(stderr);
-    catchInterrupts("op-scaffold");
-    const GracefulInterrupt graceful(GracefulInterrupt::Patience::Unlimited);
-    if (moment == Moment::BeforeTheFirstFile) kill(getpid(), SIGINT);
-    std::thread gateKeeper;
-    if (moment == Moment::Midway) gateKeeper = std::thread(interruptAtTheGate, staged(kGate - 1), staged(kGate));
-    const Status status = scratch.tree().apply(plan);
-    if (moment == Moment::AfterTheLastFile) kill(getpid(), SIGINT);
-    _exit(interrupted() ? 128 + SIGINT : status.isOk() ? 0 : 1);
-  }
-  int state = 0;
-  waitpid(child, &state, 0);
-  EXPECT_TRUE(WIFEXITED(state)) << state;
-  return WEXITSTATUS(state);
-}
-
-TEST(Apply, IsAllOrNothingHoweverItIsInterrupted) {
-  for (const auto& [moment, expected] :
-       {std::pair{Moment::BeforeTheFirstFile, size_t{0}}, {Moment::Midway, 0}, {Moment::AfterTheLastFile, kFiles}}) {
-    const ScratchTree scratch;
-    const size_t before = scratch.snapshot().size();
-    EXPECT_EQ(exitOfInterrupted(scratch, moment), 128 + SIGINT);
-    EXPECT_EQ(scratch.snapshot().size() - before, expected) << static_cast<int>(moment);
-    EXPECT_EQ(std::filesystem::exists(scratch.root() + "/ops/made"), expected > 0) << static_cast<int>(moment);
-  }
-}
-
 TEST(PlanNew, RefusesNamesThatAreTaken) {
   const ScratchTree scratch;
   scratch.write("shaders/other/th_ing.comp", "");
@@ -235,44 +177,6 @@ TEST(PlanNew, NeverOverwritesWithoutForce) {
   EXPECT_EQ(*scratch.tree().read("ops/thing/thing_cpu.cpp"), "mine");
   ASSERT_TRUE(scaffold(scratch, specOf("rowwise"), true).isOk());
   EXPECT_NE(*scratch.tree().read("ops/thing/thing_cpu.cpp"), "mine");
-}
-
-TEST(Apply, ChangesNothingWhenAFileCannotBeWritten) {
-  const ScratchTree scratch;
-  const auto plan = planNew(scratch.tree(), Templates(), specOf("rowwise"), false);
-  ASSERT_TRUE(plan);
-  scratch.write("shaders/thing", "a file where a folder is needed");
-  const auto before = scratch.snapshot();
-  EXPECT_FALSE(scratch.tree().apply(*plan).isOk());
-  EXPECT_EQ(scratch.snapshot(), before);
-  EXPECT_FALSE(std::filesystem::exists(scratch.root() + "/ops/thing"));
-}
-
-TEST(Apply, PutsBackWhatWasMovedWhenALaterMoveFails) {
-  const ScratchTree scratch;
-  scratch.write("a.txt", "old");
-  const Plan plan{{"a.txt", "old", "new"}, {"folder.txt", std::nullopt, "text"}};
-  // Staging sees no such file; the rename finds a folder in its way.
-  std::filesystem::create_directories(scratch.root() + "/folder.txt/inside");
-  EXPECT_FALSE(scratch.tree().apply(plan).isOk());
-  EXPECT_EQ(*scratch.tree().read("a.txt"), "old");
-}
-
-TEST(Apply, MakesTheFoldersOfARelativeRoot) {
-  const ScratchTree scratch;
-  const auto before = std::filesystem::current_path();
-  std::filesystem::current_path(scratch.root());
-  const Status status = Tree("new_folder").apply({{"a/b.txt", std::nullopt, "text"}});
-  std::filesystem::current_path(before);
-  EXPECT_EQ(status.message(), "");
-  EXPECT_EQ(scratch.tree().read("new_folder/a/b.txt"), "text");
-}
-
-TEST(Apply, RefusesAFileThatChangedMeanwhile) {
-  const ScratchTree scratch;
-  scratch.write("a.txt", "other");
-  EXPECT_EQ(scratch.tree().apply({{"a.txt", "old", "new"}}).message(),
-            "a.txt changed while it was looked at; run the command again");
 }
 
 TEST(PlanRemove, KeepsWhatWasEdited) {

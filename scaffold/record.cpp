@@ -1,14 +1,23 @@
 #include "scaffold/record.h"
 
-#include "engine/base/json_text.h"
-
 #include <xxhash.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/base/json_text.h"
 
 namespace opkit::scaffold {
 namespace {
 
 using nlohmann::json;
 constexpr const char* kRecordFolder = ".opkit/scaffold/";
+
+/// "ops/softmax/softmax.cpp"; not "/etc/passwd", "../x", "ops/../../x" or "".
+bool isInside(const std::string& path) {
+  const std::filesystem::path parts = path;
+  return !path.empty() && parts.is_relative() && std::ranges::find(parts, "..") == parts.end();
+}
 
 }  // namespace
 
@@ -36,15 +45,24 @@ std::vector<std::string> recordNames(const Tree& tree) {
 }
 
 std::optional<Record> readRecord(const Tree& tree, const std::string& name) {
-  const std::string text = tree.read(recordPath(name)).value_or("");
-  if (!checkJsonDepth(text).isOk()) return std::nullopt;
-  const json document = parseJson(text);
-  if (!document.is_object() || !document.contains("files") || !document.contains("blocks")) return std::nullopt;
+  const auto text = tree.read(recordPath(name));
+  if (!text) return std::nullopt;
+  const auto damaged = [&](const std::string& how) {
+    return TreeError(fmt::format("{} {}; delete it, and {} counts as not scaffolded", recordPath(name), how, name));
+  };
   Record record;
-  record.spec = document.value("spec", json());
-  for (const auto& item : document["files"].items())
-    if (item.value().is_string()) record.files[item.key()] = item.value().get<std::string>();
-  for (const json& item : document["blocks"]) record.blocks.push_back({item.value("path", ""), item.value("text", "")});
+  try {
+    const json document = parseJson(*text);
+    record.spec = document.at("spec");
+    document.at("files").get_to(record.files);
+    for (const json& block : document.at("blocks")) record.blocks.push_back({block.at("path"), block.at("text")});
+  } catch (const json::exception&) {
+    throw damaged("is no record of op-scaffold");
+  }
+  for (const auto& [path, hash] : record.files)
+    if (!isInside(path)) throw damaged(fmt::format("names {}, which is not in the tree", path));
+  for (const Block& block : record.blocks)
+    if (!isInside(block.path)) throw damaged(fmt::format("names {}, which is not in the tree", block.path));
   return record;
 }
 

@@ -29,7 +29,7 @@ std::string recordPath(const std::string& name);
 Record recordOf(const Plan& plan, nlohmann::json spec);
 /// The names of all records, sorted.
 std::vector<std::string> recordNames(const Tree& tree);
-/// Nullopt if there is none or it cannot be read.
+/// Nullopt if there is none. Throws TreeError if it is damaged, or names a file outside the tree.
 std::optional<Record> readRecord(const Tree& tree, const std::string& name);
 std::string recordText(const Record& record);
 /// The change that writes (or, with nullopt, deletes) the record.

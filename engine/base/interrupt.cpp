@@ -31,7 +31,7 @@ static_assert(std::atomic<int64_t>::is_always_lock_free && std::atomic<char*>::i
 [[noreturn]] void leave(int signal) {
   for (std::atomic<char*>& slot : temporaries)
     if (const char* path = slot.exchange(nullptr)) ::unlink(path);
-  if (signal == SIGINT || signal == SIGTERM) {
+  if (signal != SIGPIPE && signal != kEndWorker) {
     const ssize_t ignored = ::write(STDERR_FILENO, line.data(), std::strlen(line.data()));
     static_cast<void>(ignored);
   }
@@ -83,6 +83,9 @@ void catchInterrupts(const std::string& program) {
   std::strncpy(line.data(), text.c_str(), line.size() - 1);
   handle(SIGINT, onInterrupt);
   handle(SIGTERM, onInterrupt);
+  struct sigaction before = {};
+  if (::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+    handle(SIGHUP, onInterrupt);  // nohup(1)
   handle(SIGPIPE, leave);
   handle(SIGALRM, onAlarm);
   handle(SIGXFSZ, SIG_IGN);  // exceeding a file size limit becomes a failed write, like a full disk
@@ -119,6 +122,7 @@ void becomeWorker(int parent) {
   for (std::atomic<char*>& slot : temporaries) slot = nullptr;
   handle(SIGINT, SIG_IGN);
   handle(SIGTERM, SIG_IGN);
+  handle(SIGHUP, SIG_IGN);
   handle(SIGPIPE, SIG_DFL);
   handle(SIGALRM, SIG_DFL);
   handle(kEndWorker, leave);

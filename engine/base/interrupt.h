@@ -1,9 +1,9 @@
-// Interrupts: how every OpKit program handles SIGINT, SIGTERM and a closed stdout pipe.
+// Interrupts: how every OpKit program handles SIGINT, SIGTERM, SIGHUP and a closed stdout pipe.
 //
-// After catchInterrupts, SIGINT and SIGTERM remove the temporary files, print "PROGRAM: interrupted" on stderr and end
-// the process with 130 or 143; SIGPIPE ends it silently with 141. A command with results to keep opens a
-// GracefulInterrupt and checks interrupted() between pieces of work. A library never calls catchInterrupts: signals
-// belong to programs. Thread-safe.
+// After catchInterrupts, SIGINT, SIGTERM and SIGHUP (unless nohup(1) ignores it) remove the temporary files, print
+// "PROGRAM: interrupted" on stderr and end the process with 130, 143 or 129; SIGPIPE ends it silently with 141. A
+// command with results to keep opens a GracefulInterrupt and checks interrupted() between pieces of work. A library
+// never calls catchInterrupts: signals belong to programs. Thread-safe.
 #pragma once
 
 #include <csignal>
@@ -18,7 +18,7 @@ void catchInterrupts(const std::string& program);
 int interruptSignal();
 inline bool interrupted() { return interruptSignal() != 0; }
 
-/// While one exists, a first SIGINT or SIGTERM only sets interruptSignal(): the command stops by itself, and poll() and
+/// While one exists, a first such signal only sets interruptSignal(): the command stops by itself, and poll() and
 /// sleep end early. Scopes may nest.
 class GracefulInterrupt {
  public:
@@ -56,7 +56,7 @@ class TemporaryFile {
 /// Ends a worker, which removes its own temporary files first.
 inline constexpr int kEndWorker = SIGUSR1;
 
-/// For a forked worker. The parent handles SIGINT and SIGTERM, which reach the whole process group, and its own
+/// For a forked worker. The parent handles SIGINT, SIGTERM and SIGHUP, which reach the whole process group, and its own
 /// temporary files. The worker gets kEndWorker when its parent `parent` ends for any reason.
 void becomeWorker(int parent);
 

@@ -182,6 +182,38 @@ done < <("$scaffold" kinds | grep -o 'op-scaffold new .*')
 "$scaffold" kinds | grep >/dev/null 'brings inputs data:any, indices:index; attributes axis:int=0$' ||
   fail "kinds does not name the inputs and attributes of kind gather"
 
+# A record that names a file outside the tree, or is damaged, is refused by every command that reads it, --force or not.
+"$scaffold" new Thing --kind rowwise >/dev/null
+echo mine >"$work/victim"
+cp .opkit/scaffold/Thing.json "$work/record.json"
+for path in "$work/victim" "../$(realpath --relative-to=.. "$work")/victim" ''; do
+  sed "s|\"files\": {|&\"$path\": \"0\",|" "$work/record.json" >.opkit/scaffold/Thing.json
+  refused 'which is not in the tree; delete it' remove Thing --force
+  refused 'which is not in the tree; delete it' rename Thing Other --force
+done
+for text in '{' '[]' '{"spec": {}, "files": [], "blocks": {}}' '{"spec": {}, "files": {}, "blocks": [1]}'; do
+  echo "$text" >.opkit/scaffold/Thing.json
+  refused 'is no record of op-scaffold; delete it' remove Thing --force
+  refused 'is no record of op-scaffold; delete it' list
+done
+[ "$(cat "$work/victim")" = mine ] || fail "a file outside the tree was changed"
+cp "$work/record.json" .opkit/scaffold/Thing.json
+
+# A `remove` that was killed when one file was gone: the next command, whichever it is, puts it back and says so.
+hash=$(grep -o '"ops/thing/thing.md": "[0-9a-f]*"' "$work/record.json" | cut -d'"' -f4)
+for next in 'list' 'doctor Thing' 'remove Thing --dry-run' 'new Further --kind unary --dry-run'; do
+  mkdir -p .opkit/pending/old .opkit/pending/new
+  mv ops/thing/thing.md .opkit/pending/old/0
+  printf '{"folders": [], "changes": [{"path": "ops/thing/thing.md", "before": "%s", "after": ""}]}' "$hash" >.opkit/pending/plan.json
+  # shellcheck disable=SC2086
+  "$scaffold" $next >/dev/null 2>"$work/err" || true
+  [ "$(cat "$work/err")" = 'op-scaffold: undid a command that was killed' ] || fail "$next says: $(cat "$work/err")"
+  [ -f ops/thing/thing.md ] && [ ! -e .opkit/pending ] || fail "$next does not undo"
+done
+"$scaffold" remove Thing >/dev/null
+rm -rf .opkit
+scratch_unchanged
+
 # With --force another kind replaces the first one completely.
 "$scaffold" new Thing --kind rowwise >/dev/null
 refused 'exists and differs' new Thing --kind layout
