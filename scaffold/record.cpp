@@ -13,13 +13,12 @@ namespace {
 using nlohmann::json;
 constexpr const char* kRecordFolder = ".opkit/scaffold/";
 
-/// "ops/softmax/softmax.cpp"; not "/etc/passwd", "../x", "ops/../../x" or "".
+}  // namespace
+
 bool isInside(const std::string& path) {
   const std::filesystem::path parts = path;
   return !path.empty() && parts.is_relative() && std::ranges::find(parts, "..") == parts.end();
 }
-
-}  // namespace
 
 std::string hashOf(const std::string& text) { return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0)); }
 
@@ -45,7 +44,7 @@ std::vector<std::string> recordNames(const Tree& tree) {
 }
 
 std::optional<Record> readRecord(const Tree& tree, const std::string& name) {
-  const auto text = tree.read(recordPath(name));
+  const auto text = name.find('/') == name.npos ? tree.read(recordPath(name)) : std::nullopt;
   if (!text) return std::nullopt;
   const auto damaged = [&](const std::string& how) {
     return TreeError(fmt::format("{} {}; delete it, and {} counts as not scaffolded", recordPath(name), how, name));

@@ -22,6 +22,9 @@ struct Record {
   std::vector<Block> blocks;                 // inserted into other files
 };
 
+/// Whether a path that a file names may be one of the tree: "ops/softmax/softmax.cpp", not "/etc/passwd" or
+/// "ops/../..".
+bool isInside(const std::string& path);
 std::string hashOf(const std::string& text);
 std::string recordPath(const std::string& name);
 

@@ -29,12 +29,16 @@ Status refuse(const std::string& path, const char* what) {
 
 Status removeBlocks(const Tree& tree, const std::string& name, const Record& record, bool force, Plan& plan) {
   for (const Block& block : record.blocks) {
-    const auto before = tree.read(block.path);
+    const auto earlier = std::ranges::find(plan, block.path, &FileChange::path);  // two blocks of one file
+    const auto before = earlier != plan.end() ? earlier->after : tree.read(block.path);
     if (!before) continue;
     auto after = withoutBlock(*before, block.text);
     if (!after && !force) return refuse(block.path, "edited");
     if (!after) after = withoutMentions(block.path, *before, name);
-    plan.push_back({block.path, before, after ? after : before});
+    if (earlier != plan.end())
+      earlier->after = after ? after : before;
+    else
+      plan.push_back({block.path, before, after ? after : before});
   }
   return Status::ok();
 }

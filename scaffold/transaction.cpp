@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "engine/base/checked_file.h"
+#include "engine/base/guard.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/json_text.h"
 #include "engine/model/model.h"
@@ -31,7 +34,7 @@ struct Change {
 };
 
 struct Journal {
-  std::vector<std::string> folders;  // that the plan makes, outermost first
+  std::vector<std::string> folders;  // that the plan makes, outermost first; like paths, relative to the root
   std::vector<Change> changes;
 };
 
@@ -39,12 +42,25 @@ Status fileError(const char* what, const fs::path& path, const std::error_code& 
   return Status::invalidArgument("cannot {} '{}': {}", what, path.string(), error.message());
 }
 
+/// Links are not followed. An error is never taken for absence.
+Result<fs::file_type> typeOf(const fs::path& path) {
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(path, error).type();
+  if (type == fs::file_type::none) return fileError("look at", path, error);
+  return type;
+}
+
+Result<bool> isThere(const fs::path& path) {
+  OPKIT_ASSIGN(const fs::file_type type, typeOf(path));
+  return type != fs::file_type::not_found;
+}
+
 /// "" if there is no such file.
 Result<std::string> hashOnDisk(const fs::path& path) {
-  std::error_code error;
-  const fs::file_status status = fs::symlink_status(path, error);
-  if (status.type() == fs::file_type::not_found) return std::string();
-  if (fs::is_directory(status)) return Status::invalidArgument("cannot write '{}': it is a folder", path.string());
+  OPKIT_ASSIGN(const fs::file_type type, typeOf(path));
+  if (type == fs::file_type::not_found) return std::string();
+  if (type == fs::file_type::directory)
+    return Status::invalidArgument("cannot write '{}': it is a folder", path.string());
   OPKIT_ASSIGN(const std::string text, readText(path.string()));
   return hashOf(text);
 }
@@ -64,18 +80,33 @@ Status removeAll(const fs::path& path) {
   return error ? fileError("delete", path, error) : Status::ok();
 }
 
+/// Unlike fs::remove it deletes neither a file nor a link that somebody put there. True if the folder is gone.
+bool removeIfEmpty(const fs::path& folder) { return ::rmdir(folder.c_str()) == 0 || errno == ENOENT; }
+
 Status moveFile(const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::rename(from, to, error);
   return error ? fileError("change", to, error) : Status::ok();
 }
 
-/// The same file under a second name, with its mode; a copy where the file system knows no links.
+/// The same file or link under a second name, with its mode; a copy where the file system knows no hard links.
 Status keepFile(const fs::path& file, const fs::path& copy) {
   std::error_code error;
   fs::create_hard_link(file, copy, error);
-  if (error) fs::copy_file(file, copy, error);
+  if (error) fs::copy(file, copy, fs::copy_options::copy_symlinks, error);
   return error ? fileError("keep", file, error) : Status::ok();
+}
+
+/// The place of a path of the tree. Refuses one that leads outside, by itself or through a link.
+Result<fs::path> placeOf(const fs::path& root, const std::string& path) {
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(root, error);
+  const fs::path folder = error ? fs::path() : fs::weakly_canonical((root / path).parent_path(), error);
+  if (error) return fileError("look at", root / path, error);
+  const fs::path inside = folder.lexically_relative(whole);
+  if (!isInside(path) || inside.empty() || *inside.begin() == "..")
+    return Status::invalidArgument("{} lies outside the tree {}", path, whole.string());
+  return folder / fs::path(path).filename();
 }
 
 /// Holds .opkit of a tree, which it makes if need be, against other processes until it is destroyed.
@@ -122,18 +153,22 @@ std::string journalText(const Journal& journal) {
 /// Nothing if the plan had not been written when the process was killed: then no file of the tree was changed.
 Result<std::optional<Journal>> readJournal(const fs::path& folder) {
   const fs::path path = folder / "plan.json";
-  std::error_code error;
-  if (!fs::exists(path, error)) return std::optional<Journal>();
+  OPKIT_ASSIGN(const bool isWritten, isThere(path));
+  if (!isWritten) return std::optional<Journal>();
   OPKIT_ASSIGN(const std::string text, readText(path.string()));
   const json document = parseJson(text);
+  const Status damaged =
+      Status::invalidArgument("'{}' is damaged; delete its folder to keep the tree as it is", path.string());
   Journal journal;
   try {
     document.at("folders").get_to(journal.folders);
     for (const json& change : document.at("changes"))
       journal.changes.push_back({change.at("path"), change.at("before"), change.at("after")});
   } catch (const json::exception&) {
-    return Status::invalidArgument("'{}' is damaged; delete its folder to keep the tree as it is", path.string());
+    return damaged;
   }
+  if (!std::ranges::all_of(journal.folders, isInside) || !std::ranges::all_of(journal.changes, isInside, &Change::path))
+    return damaged;
   return std::optional(std::move(journal));
 }
 
@@ -153,36 +188,33 @@ class Transaction {
   }
 
   Status perform() const {
-    for (const std::string& folder : journal_.folders) OPKIT_TRY(makeFolder(folder));
+    for (const std::string& folder : journal_.folders) OPKIT_TRY(makeFolder(root_ / folder));
     for (size_t i = 0; i < journal_.changes.size(); ++i) {
-      const fs::path target = root_ / journal_.changes[i].path;
+      OPKIT_ASSIGN(const fs::path target, placeOf(root_, journal_.changes[i].path));
       OPKIT_TRY(journal_.changes[i].after.empty() ? removeFile(target) : moveFile(newFile(i), target));
     }
     return moveFile(root_ / kPending, root_ / kDone);
   }
 
-  /// Puts back every file, unless one is neither what the plan found nor what it wrote.
+  /// Puts back every file, unless one is neither what the plan found nor what it wrote. Goes on behind a file that
+  /// cannot be put back: the journal stays then.
   Status undo() const {
     OPKIT_TRY(checkUntouched());
-    for (size_t i = journal_.changes.size(); i-- > 0;) {
-      const Change& change = journal_.changes[i];
-      std::error_code error;
-      if (!change.before.empty())
-        OPKIT_TRY(fs::exists(oldFile(i), error) ? moveFile(oldFile(i), root_ / change.path) : Status::ok());
-      else if (!fs::exists(newFile(i), error))
-        OPKIT_TRY(removeFile(root_ / change.path));
-    }
-    for (auto folder = journal_.folders.rbegin(); folder != journal_.folders.rend(); ++folder) {
-      std::error_code ignored;
-      fs::remove(*folder, ignored);  // not if another program has put a file there
-    }
+    Status first = Status::ok();
+    for (size_t i = journal_.changes.size(); i-- > 0;)
+      if (const Status status = putBack(i); first.isOk()) first = status;
+    OPKIT_TRY(first);
+    for (auto folder = journal_.folders.rbegin(); folder != journal_.folders.rend(); ++folder)
+      removeIfEmpty(root_ / *folder);
     return removeAll(root_ / kPending);
   }
 
   /// Removes the journal and the folders that deleted files left empty.
   Status complete() const {
     for (const Change& change : journal_.changes)
-      if (change.after.empty()) removeEmptyFolders((root_ / change.path).parent_path());
+      if (change.after.empty())
+        for (fs::path at = fs::path(change.path).parent_path(); !at.empty() && removeIfEmpty(root_ / at);)
+          at = at.parent_path();
     return removeAll(root_ / kDone);
   }
 
@@ -197,10 +229,11 @@ class Transaction {
   }
 
   Status stage(const FileChange& change, size_t i) const {
-    const fs::path target = root_ / change.path;
+    OPKIT_ASSIGN(const fs::path target, placeOf(root_, change.path));
     OPKIT_ASSIGN(const std::string found, hashOnDisk(target));
     if (found != journal_.changes[i].before)
       return Status::invalidArgument("{} changed while it was looked at; run the command again", change.path);
+    OPKIT_TRY(checkDevice(target.parent_path()));
     if (change.before) OPKIT_TRY(keepFile(target, oldFile(i)));
     if (!change.after) return Status::ok();
     OPKIT_TRY(writeText(newFile(i), *change.after));
@@ -210,42 +243,58 @@ class Transaction {
     return error ? fileError("keep the mode of", target, error) : Status::ok();
   }
 
+  /// A file cannot be renamed onto another file system.
+  Status checkDevice(fs::path folder) const {
+    struct stat here {
+    }, there{};
+    while (::stat(folder.c_str(), &there) != 0 && errno == ENOENT) folder = folder.parent_path();
+    if (::stat((root_ / kFolder).c_str(), &here) != 0 || here.st_dev == there.st_dev) return Status::ok();
+    return Status::invalidArgument("'{}' lies on another file system than '{}': nothing was changed", folder.string(),
+                                   (root_ / kFolder).string());
+  }
+
   Status checkUntouched() const {
     for (const Change& change : journal_.changes) {
-      OPKIT_ASSIGN(const std::string found, hashOnDisk(root_ / change.path));
+      OPKIT_ASSIGN(const fs::path target, placeOf(root_, change.path));
+      OPKIT_ASSIGN(const std::string found, hashOnDisk(target));
       if (found != change.before && found != change.after)
         return Status::invalidArgument(
-            "{} changed since a command was killed here: delete {} to keep the tree as it is, or put back the files "
-            "that it names from {}/old",
+            "{} changed since a command was killed here: delete '{}' to keep the tree as it is, or put back its files "
+            "first, which {}/old holds by the numbers of plan.json",
             change.path, (root_ / kPending).string(), kPending);
     }
     return Status::ok();
   }
 
-  void removeEmptyFolders(fs::path folder) const {
-    std::error_code error;
-    for (; folder != root_ && fs::is_empty(folder, error) && !error; folder = folder.parent_path())
-      if (!fs::remove(folder, error)) return;
+  Status putBack(size_t i) const {
+    const Change& change = journal_.changes[i];
+    OPKIT_ASSIGN(const fs::path target, placeOf(root_, change.path));
+    OPKIT_ASSIGN(const std::string found, hashOnDisk(target));
+    if (found == change.before) return Status::ok();
+    if (change.before.empty()) return removeFile(target);
+    OPKIT_TRY(moveFile(oldFile(i), target));
+    std::error_code ignored;
+    fs::last_write_time(target, fs::file_time_type::clock::now(), ignored);  // a build may have seen the other text
+    return Status::ok();
   }
 
   fs::path root_;
   Journal journal_;
 };
 
-/// The journal of a plan. Refuses a path that leads outside the tree.
+/// The journal of a plan. Refuses a path outside the tree, and one that the plan names twice.
 Result<Journal> journalOf(const fs::path& root, const Plan& plan) {
   Journal journal;
-  std::error_code error;
-  const fs::path whole = fs::weakly_canonical(root, error);
+  std::set<fs::path> places;
   for (const FileChange& change : plan) {
-    const fs::path folder = fs::weakly_canonical((root / change.path).parent_path(), error);
-    const fs::path inside = folder.lexically_relative(whole);
-    if (error || fs::path(change.path).is_absolute() || inside.empty() || *inside.begin() == "..")
-      return Status::invalidArgument("{} lies outside the tree {}", change.path, whole.string());
+    OPKIT_ASSIGN(const fs::path place, placeOf(root, change.path));
+    if (!places.insert(place).second) return Status::internal("the plan changes {} twice", change.path);
     std::vector<std::string> missing;
-    if (change.after)
-      for (fs::path at = folder; at != whole && !fs::exists(at, error); at = at.parent_path())
-        if (std::ranges::find(journal.folders, at.string()) == journal.folders.end()) missing.push_back(at.string());
+    for (fs::path at = fs::path(change.path).parent_path(); change.after && !at.empty(); at = at.parent_path()) {
+      OPKIT_ASSIGN(const bool there, isThere(root / at));
+      if (there) break;
+      if (std::ranges::find(journal.folders, at.string()) == journal.folders.end()) missing.push_back(at.string());
+    }
     journal.folders.insert(journal.folders.end(), missing.rbegin(), missing.rend());
     journal.changes.push_back(
         {change.path, change.before ? hashOf(*change.before) : "", change.after ? hashOf(*change.after) : ""});
@@ -263,13 +312,14 @@ std::vector<fs::path> missingFolders(const fs::path& root) {
 
 /// See finishKilledCommand. The caller holds the lock.
 Result<std::string> finishHere(const fs::path& root) {
-  std::error_code error;
-  if (fs::exists(root / kDone, error)) {
+  OPKIT_ASSIGN(const bool isDone, isThere(root / kDone));
+  if (isDone) {
     OPKIT_ASSIGN(const auto journal, readJournal(root / kDone));
     OPKIT_TRY(Transaction(root, journal.value_or(Journal())).complete());
     return std::string("completed a command that was killed");
   }
-  if (!fs::exists(root / kPending, error)) return std::string();
+  OPKIT_ASSIGN(const bool isPending, isThere(root / kPending));
+  if (!isPending) return std::string();
   OPKIT_ASSIGN(const auto journal, readJournal(root / kPending));
   OPKIT_TRY(journal ? Transaction(root, *journal).undo() : removeAll(root / kPending));
   return std::string(journal ? "undid a command that was killed" : "");
@@ -278,49 +328,59 @@ Result<std::string> finishHere(const fs::path& root) {
 Status applyHere(const fs::path& root, const Plan& plan) {
   OPKIT_ASSIGN(const Journal journal, journalOf(root, plan));
   const Transaction transaction(root, journal);
-  if (const Status prepared = transaction.prepare(plan); !prepared.isOk()) {
+  if (const Status prepared = guarded([&] { return transaction.prepare(plan); }); !prepared.isOk()) {
     static_cast<void>(removeAll(root / kPending).isOk());  // else the next command does
     return prepared;
   }
-  if (const Status performed = transaction.perform(); !performed.isOk()) {
-    const Status undone = transaction.undo();
-    return undone.isOk() ? performed : performed.withContext(fmt::format("half done, {}", undone.message()));
+  if (const Status performed = guarded([&] { return transaction.perform(); }); !performed.isOk()) {
+    const Status undone = guarded([&] { return transaction.undo(); });
+    if (undone.isOk()) return performed;
+    return Status::invalidArgument("{}; it is half done, since {}: the next command undoes it", performed.message(),
+                                   undone.message());
   }
   static_cast<void>(transaction.complete().isOk());  // it is done; the next command removes the journal
   return Status::ok();
 }
 
-Status applyLocked(const fs::path& root, const Plan& plan) {
+/// Calls `work` while no other process does, and no signal ends this one.
+template <typename Work>
+auto withLock(const fs::path& root, const Work& work) -> decltype(work()) {
   OPKIT_ASSIGN(const Lock lock, Lock::take(root));
   const GracefulInterrupt graceful(GracefulInterrupt::Patience::Unlimited);
-  OPKIT_ASSIGN(const std::string finished, finishHere(root));
-  const Status status = applyHere(root, plan);
-  std::error_code ignored;
-  fs::remove(root / kFolder, ignored);  // not if it holds records
-  return status;
+  const auto result = work();
+  removeIfEmpty(root / kFolder);  // not if it holds records
+  return result;
+}
+
+Result<fs::path> absoluteRoot(const std::string& root) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(root, error).lexically_normal();
+  if (error) return Status::invalidArgument("cannot find the current folder: {}", error.message());
+  return absolute;
 }
 
 }  // namespace
 
 Result<std::string> finishKilledCommand(const std::string& root) {
-  const fs::path tree = fs::absolute(root).lexically_normal();
-  std::error_code error;
-  if (!fs::exists(tree / kPending, error) && !fs::exists(tree / kDone, error)) return std::string();
-  OPKIT_ASSIGN(const Lock lock, Lock::take(tree));
-  const GracefulInterrupt graceful(GracefulInterrupt::Patience::Unlimited);
-  return finishHere(tree);
+  OPKIT_ASSIGN(const fs::path tree, absoluteRoot(root));
+  OPKIT_ASSIGN(const bool isDone, isThere(tree / kDone));
+  OPKIT_ASSIGN(const bool isPending, isThere(tree / kPending));
+  if (!isDone && !isPending) return std::string();
+  return withLock(tree, [&] { return finishHere(tree); });
 }
 
 Status applyPlan(const std::string& root, const Plan& plan) {
   Plan changes;
   std::ranges::copy_if(plan, std::back_inserter(changes), [](const FileChange& change) { return !change.isNoOp(); });
   if (changes.empty()) return Status::ok();
-  const fs::path tree = fs::absolute(root).lexically_normal();
+  OPKIT_ASSIGN(const fs::path tree, absoluteRoot(root));
   const std::vector<fs::path> missing = missingFolders(tree);
-  const Status status = applyLocked(tree, changes);
-  std::error_code ignored;
+  const Status status = withLock(tree, [&]() -> Status {
+    OPKIT_ASSIGN(const std::string finished, finishHere(tree));
+    return applyHere(tree, changes);
+  });
   for (const fs::path& folder : missing)
-    if (!status.isOk()) fs::remove(folder, ignored);
+    if (!status.isOk()) removeIfEmpty(folder);
   return status;
 }
 

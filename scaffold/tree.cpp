@@ -10,17 +10,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> textOf(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return std::nullopt;
-  auto text = readText(path.string());
-  if (!text) throw TreeError(text.error().message());  // a file that is there is never taken for an absent one
-  return *std::move(text);
-}
-
 /// An absent folder is empty; one that cannot be read never is.
 bool isAbsent(const std::error_code& error) {
   return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+}
+
+std::optional<std::string> textOf(const fs::path& path) {
+  std::error_code error;
+  const bool isFile = fs::is_regular_file(path, error);
+  if (error && !isAbsent(error)) throw TreeError(fmt::format("cannot read '{}': {}", path.string(), error.message()));
+  if (!isFile) return std::nullopt;
+  auto text = readText(path.string());
+  if (!text) throw TreeError(text.error().message());  // a file that is there is never taken for an absent one
+  return *std::move(text);
 }
 
 template <typename Iterator, typename Take>

@@ -53,7 +53,7 @@ void sleepLong() {
 }
 
 TEST(Interrupt, EndsAProgramWithTheSignalsCode) {
-  for (const auto& [signal, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}, {SIGPIPE, 141}}) {
+  for (const auto& [signal, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}, {SIGHUP, 129}, {SIGPIPE, 141}}) {
     const Program program([](const auto& ready) {
       ready();
       sleepLong();
@@ -61,6 +61,35 @@ TEST(Interrupt, EndsAProgramWithTheSignalsCode) {
     kill(program.pid(), signal);
     EXPECT_EQ(program.exitCode(), code);
   }
+}
+
+TEST(Interrupt, UnderNohupAHangupEndsNothing) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  const Program program([](const auto& ready) {
+    ready();
+    sleepLong();
+  });
+  std::signal(SIGHUP, before);
+  kill(program.pid(), SIGHUP);
+  kill(program.pid(), SIGTERM);
+  EXPECT_EQ(program.exitCode(), 143);
+}
+
+TEST(Interrupt, AHangupOfTheGroupLeavesWorkersToTheirParent) {
+  const Program program([](const auto& ready) {
+    const pid_t parent = getpid(), worker = fork();
+    if (worker == 0) {
+      becomeWorker(parent);
+      raise(SIGHUP);
+      _exit(7);
+    }
+    int state = 0;
+    waitpid(worker, &state, 0);
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 7) ready();
+    sleepLong();
+  });
+  kill(program.pid(), SIGHUP);
+  EXPECT_EQ(program.exitCode(), 129);
 }
 
 TEST(Interrupt, LeavesNoTemporaryFile) {

@@ -2,8 +2,8 @@
 //
 // A program describes its options with CLI11 and passes its body to runProgram, which turns usage errors, failures,
 // failed output and exceptions of the standard library into one line on stderr and the right exit code. main() runs
-// inside guardedMain (engine/base/guard.h), which does the same before that point. SIGINT and SIGTERM end a program
-// with 130 and 143, a closed stdout pipe with 141 (engine/base/interrupt.h).
+// inside guardedMain (engine/base/guard.h), which does the same before that point. SIGINT, SIGTERM, SIGHUP and
+// a closed stdout pipe end a program with 130, 143, 129 and 141 (engine/base/interrupt.h).
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -16,7 +16,8 @@ import traceback
 import types
 
 script = sys.argv[1]
-signal.signal(signal.SIGINT, signal.SIG_IGN)  # the harness ends this process
+for name in (signal.SIGINT, signal.SIGHUP):
+    signal.signal(name, signal.SIG_IGN)  # the harness ends this process
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

@@ -30,6 +30,9 @@ process.on('SIGINT', () => {
 process.on('SIGTERM', () => {
   interrupted = 143;
 });
+process.on('SIGHUP', () => {
+  interrupted = 129;
+});
 
 const isOver = () => interrupted || (job.budget > 0 && Date.now() - began > job.budget * 1000);
 const least = (values) => Math.min(...values);

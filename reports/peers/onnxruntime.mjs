@@ -17,6 +17,7 @@ const kWarmRuns = 3, kProcessNs = 3e8;  // of timed runs in a process
 let interrupted = 0;
 process.on('SIGINT', () => { interrupted = 130; });
 process.on('SIGTERM', () => { interrupted = 143; });
+process.on('SIGHUP', () => { interrupted = 129; });
 /** Lets a signal's handler run: children are waited for, and they got the signal too. */
 const breathe = () => new Promise((resolve) => setImmediate(resolve));
 

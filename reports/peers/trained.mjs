@@ -24,6 +24,7 @@ const place = {packages, bin, output};
 let interrupted = 0;
 process.on('SIGINT', () => { interrupted = 130; });
 process.on('SIGTERM', () => { interrupted = 143; });
+process.on('SIGHUP', () => { interrupted = 129; });
 /** Lets a signal's handler run: children are waited for, and they got the signal too. */
 const breathe = () => new Promise((resolve) => setImmediate(resolve));
 
