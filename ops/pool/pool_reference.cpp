@@ -20,12 +20,26 @@ int64_t columnMajor(const std::vector<WindowAxis>& axes, size_t element) {
   return static_cast<int64_t>(elementAt(turned, at));
 }
 
+/// The value of a window of padding alone: -infinity, or the least integer of the stored type.
+template <class T>
+T leastOf(DType dtype) {
+  T least{};
+  visitDType(dtype, [&](auto tag) {
+    using Stored = decltype(tag);
+    if constexpr (std::is_floating_point_v<T>)
+      least = static_cast<T>(-INFINITY);
+    else if constexpr (std::is_integral_v<Stored>)
+      least = static_cast<T>(std::numeric_limits<Stored>::lowest());
+  });
+  return least;
+}
+
 Status maxOver(const OracleArgs& args, const PoolPlan& plan, bool columnMajorIndices) {
   visitElements(args.input(0), args.output(), [&](const auto& x, auto& y) {
     using T = std::remove_cvref_t<decltype(y[0])>;
-    constexpr T kLowest = std::is_floating_point_v<T> ? static_cast<T>(-INFINITY) : std::numeric_limits<T>::min();
+    const T least = leastOf<T>(args.output().desc.dtype);
     forEachWindow(plan.planes, plan.axes, [&](size_t i, size_t plane, const OracleWindow& window) {
-      y[i] = kLowest;
+      y[i] = least;
       if (window.elements.empty()) return;
       // The first NaN, else the first of the largest.
       const auto value = [&](size_t element) { return x[plane + element]; };
@@ -60,7 +74,8 @@ Status averageOver(const OracleArgs& args, const PoolPlan& plan, bool countPaddi
   return Status::ok();
 }
 
-/// In long double, whose range holds the squares of every double.
+/// In long double, relative to the largest element: the power of an element may exceed any type where the norm does
+/// not.
 Status normOver(const OracleArgs& args, const PoolPlan& plan, float power) {
   const std::vector<double>& x = args.input(0).real;
   OracleTensor& y = args.output();
@@ -69,10 +84,13 @@ Status normOver(const OracleArgs& args, const PoolPlan& plan, float power) {
   y.terms = 1;
   for (const WindowAxis& axis : plan.axes) y.terms *= axis.kernel;
   forEachWindow(plan.planes, plan.axes, [&](size_t i, size_t plane, const OracleWindow& window) {
-    long double sum = 0;
+    long double largest = 0, sum = 0;
     for (const size_t element : window.elements)
-      sum += powl(std::abs(static_cast<long double>(x[plane + element])), static_cast<long double>(power));
-    y.real[i] = static_cast<double>(powl(sum, 1 / static_cast<long double>(power)));
+      largest = std::max(largest, std::abs(static_cast<long double>(x[plane + element])));
+    const long double unit = largest > 0 && std::isfinite(largest) ? largest : 1;
+    for (const size_t element : window.elements)
+      sum += powl(std::abs(static_cast<long double>(x[plane + element])) / unit, static_cast<long double>(power));
+    y.real[i] = static_cast<double>(unit * powl(sum, 1 / static_cast<long double>(power)));
     if (!args.wantMagnitude) return;
     y.magnitude[i] = y.real[i];
     if (isRooted && y.real[i] > 0) y.magnitude[i] *= 4 + std::fabs(std::log(y.real[i]));
