@@ -53,6 +53,7 @@ void sleepLong() {
 }
 
 TEST(Interrupt, EndsAProgramWithTheSignalsCode) {
+  std::signal(SIGHUP, SIG_DFL);  // nohup(1) may have set it
   for (const auto& [signal, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}, {SIGHUP, 129}, {SIGPIPE, 141}}) {
     const Program program([](const auto& ready) {
       ready();
@@ -64,18 +65,19 @@ TEST(Interrupt, EndsAProgramWithTheSignalsCode) {
 }
 
 TEST(Interrupt, UnderNohupAHangupEndsNothing) {
-  const auto before = std::signal(SIGHUP, SIG_IGN);
+  std::signal(SIGHUP, SIG_IGN);
   const Program program([](const auto& ready) {
     ready();
     sleepLong();
   });
-  std::signal(SIGHUP, before);
+  std::signal(SIGHUP, SIG_DFL);
   kill(program.pid(), SIGHUP);
   kill(program.pid(), SIGTERM);
   EXPECT_EQ(program.exitCode(), 143);
 }
 
 TEST(Interrupt, AHangupOfTheGroupLeavesWorkersToTheirParent) {
+  std::signal(SIGHUP, SIG_DFL);
   const Program program([](const auto& ready) {
     const pid_t parent = getpid(), worker = fork();
     if (worker == 0) {
