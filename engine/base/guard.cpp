@@ -1,12 +1,21 @@
 #include "engine/base/guard.h"
 
+#include <cxxabi.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <system_error>
+#include <typeinfo>
+
+#include "engine/base/interrupt.h"
 
 namespace opkit {
 namespace {
@@ -18,6 +27,58 @@ std::string oneLine(std::string text) {
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return text;
 }
+
+std::array<char, 80> lackOfMemory = {};  // the line
+pid_t guardedProcess = 0;                // a worker that ends thus has crashed, and its parent says so
+std::terminate_handler othersHandler = nullptr;
+
+thread_local bool wasRefused = false;
+
+void onRefusedMemory() {
+  wasRefused = true;
+  throw std::bad_alloc();
+}
+
+/// True if refused memory is why the program cannot go on. Within the standard library the exception may have no type
+/// here.
+bool lacksMemory() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  return type ? *type == typeid(std::bad_alloc) : wasRefused && std::uncaught_exceptions() > 0;
+}
+
+/// Memory may be refused where nothing may throw: in the destructor of a nested JSON value, or in the step of a
+/// std::filesystem::directory_iterator.
+[[noreturn]] void onTerminate() {
+  if (::getpid() == guardedProcess && lacksMemory()) {
+    removeTemporaryFiles();
+    const ssize_t ignored = ::write(STDERR_FILENO, lackOfMemory.data(), std::strlen(lackOfMemory.data()));
+    static_cast<void>(ignored);
+    ::_exit(kBadInput);
+  }
+  if (othersHandler) othersHandler();
+  std::abort();
+}
+
+/// While one exists, a program that lacks memory ends with a line, wherever it is noticed.
+class TerminateGuard {
+ public:
+  explicit TerminateGuard(const char* name)
+      : before_(std::set_terminate(onTerminate)), newBefore_(std::set_new_handler(onRefusedMemory)) {
+    std::snprintf(lackOfMemory.data(), lackOfMemory.size(), "%s: the host is out of memory\n", name);
+    guardedProcess = ::getpid();
+    othersHandler = before_;
+  }
+  ~TerminateGuard() {
+    std::set_terminate(before_);
+    std::set_new_handler(newBefore_);
+  }
+  TerminateGuard(const TerminateGuard&) = delete;
+  TerminateGuard& operator=(const TerminateGuard&) = delete;
+
+ private:
+  std::terminate_handler before_;
+  std::new_handler newBefore_;
+};
 
 }  // namespace
 
@@ -41,6 +102,7 @@ Status statusOfException() {
 
 int guardedMain(const char* name, const std::function<int()>& body) {
   const FloatEnvironment environment;
+  const TerminateGuard lastResort(name);
   try {
     return body();
   } catch (...) {
@@ -48,7 +110,7 @@ int guardedMain(const char* name, const std::function<int()>& body) {
     try {
       std::fprintf(stderr, "%s: %s\n", name, statusOfException().message().c_str());
     } catch (...) {
-      std::fprintf(stderr, "%s: the host is out of memory\n", name);
+      std::fputs(lackOfMemory.data(), stderr);
     }
     return kBadInput;
   }

@@ -30,7 +30,7 @@ std::invoke_result_t<Body> guarded(Body&& body) {
 }
 
 /// The body of a program's main, in a FloatEnvironment: an exception becomes one line on stderr, "name: why", and exit
-/// code 2.
+/// code 2. So does refused memory where nothing may throw, such as in a destructor.
 int guardedMain(const char* name, const std::function<int()>& body);
 
 }  // namespace opkit

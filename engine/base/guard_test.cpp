@@ -50,5 +50,32 @@ TEST(Guard, MainEndsWithTwoAndOneLine) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "op-test: unexpected: no luck\n");
 }
 
+struct WantsMemoryAtItsEnd {
+  ~WantsMemoryAtItsEnd() noexcept { throwLackOfMemory(); }
+  static void throwLackOfMemory() { throw std::bad_alloc(); }
+};
+
+struct ThrowsAtItsEnd {
+  ~ThrowsAtItsEnd() noexcept { throwNumber(); }
+  static void throwNumber() { throw 5; }
+};
+
+TEST(GuardDeathTest, MemoryThatADestructorLacksIsOneLineToo) {
+  const auto refused = [] {
+    std::exit(guardedMain("op-test", [] {
+      const WantsMemoryAtItsEnd value;
+      return 0;
+    }));
+  };
+  EXPECT_EXIT(refused(), testing::ExitedWithCode(2), "^op-test: the host is out of memory\n$");
+  const auto wrong = [] {
+    std::exit(guardedMain("op-test", [] {
+      const ThrowsAtItsEnd value;
+      return 0;
+    }));
+  };
+  EXPECT_EXIT(wrong(), testing::KilledBySignal(SIGABRT), "");
+}
+
 }  // namespace
 }  // namespace opkit

@@ -29,8 +29,7 @@ static_assert(std::atomic<int64_t>::is_always_lock_free && std::atomic<char*>::i
               std::atomic<int>::is_always_lock_free);
 
 [[noreturn]] void leave(int signal) {
-  for (std::atomic<char*>& slot : temporaries)
-    if (const char* path = slot.exchange(nullptr)) ::unlink(path);
+  removeTemporaryFiles();
   if (signal != SIGPIPE && signal != kEndWorker) {
     const ssize_t ignored = ::write(STDERR_FILENO, line.data(), std::strlen(line.data()));
     static_cast<void>(ignored);
@@ -116,6 +115,11 @@ void TemporaryFile::keep() {
   if (slot_ != kNoSlot) std::free(temporaries[slot_].exchange(nullptr));
   slot_ = kNoSlot;
   path_.clear();
+}
+
+void removeTemporaryFiles() {
+  for (std::atomic<char*>& slot : temporaries)
+    if (const char* path = slot.exchange(nullptr)) ::unlink(path);
 }
 
 void becomeWorker(int parent) {

@@ -53,6 +53,9 @@ class TemporaryFile {
   size_t slot_;
 };
 
+/// Removes those of this process, as the signals do: for a process that is about to end. Async-signal-safe.
+void removeTemporaryFiles();
+
 /// Ends a worker, which removes its own temporary files first.
 inline constexpr int kEndWorker = SIGUSR1;
 
