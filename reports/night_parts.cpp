@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -52,9 +51,7 @@ std::string NightParts::summary() const {
 }
 
 Result<NightParts> readNightParts(const std::string& path, const std::string& today) {
-  std::ifstream file(path);
-  if (!file)
-    return Status::invalidArgument("{}: cannot be read; expected the output of reports/night/parts.sh --list", path);
+  OPKIT_ASSIGN(std::ifstream file, openLines(path, "the output of reports/night/parts.sh --list"));
   const auto day = dayOf(today);
   if (!day) return Status::invalidArgument("expected a date as 2026-01-31, got '{}'", today);
   NightParts parts;

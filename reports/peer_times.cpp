@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <map>
 
 #include "engine/base/checked_file.h"
@@ -59,9 +58,7 @@ std::string PeerTimes::summary() const {
 }
 
 Result<PeerTimes> readPeerTimes(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
-    return Status::invalidArgument("{}: cannot be read; expected a record of reports/peers/onnxruntime.sh", path);
+  OPKIT_ASSIGN(std::ifstream file, openLines(path, "a record of reports/peers/onnxruntime.sh"));
   PeerTimes times;
   bool hasHeader = false;
   LineReader lines(file, path);

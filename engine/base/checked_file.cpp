@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "engine/base/read_whole.h"
 
@@ -17,12 +18,16 @@ bool isRegular(int descriptor) {
   return ::fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-/// True if the last line of a regular file lacks its newline.
-bool endsInsideALine(const std::string& path) {
+/// The last byte of a regular file; a newline if it is empty, or no regular file. Nothing, with errno set, if it cannot
+/// be read.
+std::optional<char> lastByteOf(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
+  if (!S_ISREG(facts.st_mode) || facts.st_size == 0) return '\n';
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.isOpen() || !isRegular(file.get())) return false;
   char last = '\n';
-  return ::lseek(file.get(), -1, SEEK_END) >= 0 && ::read(file.get(), &last, 1) == 1 && last != '\n';
+  const bool isRead = file.isOpen() && ::lseek(file.get(), -1, SEEK_END) >= 0 && ::read(file.get(), &last, 1) == 1;
+  return isRead ? std::optional(last) : std::nullopt;
 }
 
 std::span<const uint8_t> bytesOf(std::string_view text) {
@@ -32,6 +37,16 @@ std::span<const uint8_t> bytesOf(std::string_view text) {
 }  // namespace
 
 Result<std::string> readText(const std::string& path) { return readWhole<std::string>(path); }
+
+Result<std::ifstream> openLines(const std::string& path, std::string_view expected) {
+  errno = 0;
+  std::ifstream file(path);
+  int cause = file.is_open() ? 0 : errno;
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) cause = EISDIR;  // opens, all the same
+  if (cause == 0) return file;
+  return Status::invalidArgument("{}: cannot be read: {}; expected {}", path, std::strerror(cause), expected);
+}
 
 bool LineReader::next() {
   errno = 0;
@@ -84,7 +99,9 @@ bool writeAll(int descriptor, std::span<const uint8_t> bytes, size_t* written) {
 Result<LineFile> LineFile::open(const std::string& path) {
   LineFile file(path, Descriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666)));
   if (!file.file_.isOpen()) return file.failure();
-  if (endsInsideALine(path)) OPKIT_TRY(file.append(""));
+  const std::optional<char> last = lastByteOf(path);
+  if (!last) return file.failure();
+  if (*last != '\n') OPKIT_TRY(file.append(""));
   return file;
 }
 

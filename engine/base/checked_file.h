@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <fstream>
 #include <istream>
 #include <span>
 #include <string>
@@ -37,6 +38,9 @@ Result<Descriptor> openToRead(const std::string& path);
 
 /// The whole of a regular file; errors name the path and the cause.
 Result<std::string> readText(const std::string& path);
+
+/// A file, or a pipe, of lines for a LineReader. InvalidArgument names the path, the cause and what was `expected`.
+Result<std::ifstream> openLines(const std::string& path, std::string_view expected);
 
 /// The lines of a stream, one after another:
 ///   LineReader lines(file, path);

@@ -48,26 +48,50 @@ std::string stemOf(const std::string& output) {
   return name.starts_with('.') ? "_" + name : name;
 }
 
+/// The disk fails: nobody knows what would be lost.
+bool cannotTell(const std::error_code& error) { return error == std::errc::io_error; }
+
+/// Sets `unknown` and is true if nobody can tell.
+bool isSame(const std::string& a, const std::string& b, std::error_code& unknown) {
+  std::error_code error;
+  const auto keep = [&] {
+    if (cannotTell(error)) unknown = error;
+  };
+  const fs::file_status status = fs::status(a, error);
+  keep();
+  const bool isOther = fs::exists(b, error);
+  keep();
+  bool isEqual = false;
+  if (fs::exists(status) && isOther)
+    isEqual = fs::is_regular_file(status) && fs::equivalent(a, b, error);
+  else if (!fs::exists(status) && !isOther)
+    isEqual =
+        fs::weakly_canonical(fs::absolute(a, error), error) == fs::weakly_canonical(fs::absolute(b, error), error);
+  keep();
+  return isEqual || unknown;
+}
+
 }  // namespace
 
 bool isSameFile(const std::string& a, const std::string& b) {
-  std::error_code error;
-  const fs::file_status status = fs::status(a, error);
-  if (fs::exists(status)) return fs::is_regular_file(status) && fs::equivalent(a, b, error);
-  if (fs::exists(b, error)) return false;
-  return fs::weakly_canonical(fs::absolute(a, error), error) == fs::weakly_canonical(fs::absolute(b, error), error);
+  std::error_code unknown;
+  return isSame(a, b, unknown);
 }
 
 Status refuseClashes(const CLI::App& app) {
   std::vector<Word> words;
   collect(app, words);
-  std::error_code error;
+  std::error_code error, unknown;
   for (const Word& output : words)
     for (const Word& other : words) {
-      const bool differ = output.option != other.option && (other.isOutput || fs::exists(other.file, error));
-      if (output.isOutput && differ && isSameFile(output.file, other.file))
-        return Status::invalidArgument("{}: '{}' is the file of {} too; it would be lost", output.option->get_name(),
-                                       output.file, other.option->get_name());
+      const bool differ =
+          output.option != other.option && (other.isOutput || fs::exists(other.file, error) || cannotTell(error));
+      if (!output.isOutput || !differ || !isSame(output.file, other.file, unknown)) continue;
+      if (unknown)
+        return Status::invalidArgument("{}: '{}' may be the file of {} too: {}", output.option->get_name(), output.file,
+                                       other.option->get_name(), unknown.message());
+      return Status::invalidArgument("{}: '{}' is the file of {} too; it would be lost", output.option->get_name(),
+                                     output.file, other.option->get_name());
     }
   return Status::ok();
 }

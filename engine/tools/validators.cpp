@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 
 #include "engine/base/checked_file.h"
@@ -39,8 +40,10 @@ CLI::Validator validator(std::function<std::string(const std::string&)> wrong, c
 std::string unwritableFolder(const fs::path& folder) {
   std::error_code error;
   const fs::path place = folder.empty() ? fs::path(".") : folder;
-  if (!fs::exists(place, error)) return fmt::format("there is no folder '{}'", place.string());
-  if (!fs::is_directory(place, error)) return fmt::format("'{}' is not a folder", place.string());
+  const fs::file_status status = fs::status(place, error);
+  if (status.type() == fs::file_type::none) return fmt::format("'{}': {}", place.string(), error.message());
+  if (!fs::exists(status)) return fmt::format("there is no folder '{}'", place.string());
+  if (!fs::is_directory(status)) return fmt::format("'{}' is not a folder", place.string());
   return access(place.c_str(), W_OK | X_OK) == 0 ? "" : fmt::format("'{}': {}", place.string(), std::strerror(errno));
 }
 
@@ -48,6 +51,7 @@ std::string unwritableFile(const std::string& path, bool inPlace) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (path.empty()) return "expected a file, got an empty text";
+  if (status.type() == fs::file_type::none) return fmt::format("cannot write '{}': {}", path, error.message());
   if (fs::is_directory(status)) return fmt::format("cannot write '{}': it is a folder, not a file", path);
   const bool special = fs::exists(status) && !fs::is_regular_file(status);  // /dev/stdout, a pipe
   if (fs::exists(status) && (inPlace || special) && access(path.c_str(), W_OK) != 0)
@@ -57,19 +61,26 @@ std::string unwritableFile(const std::string& path, bool inPlace) {
   return why.empty() ? "" : fmt::format("cannot write '{}': {}", path, why);
 }
 
-/// The first bytes of a regular file; "" of another one.
-std::string headOf(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+/// The first bytes of a regular file; "" of another one, or of none. An error, with errno set, if nobody can tell what
+/// would be lost.
+std::optional<std::string> headOf(const std::string& path) {
   struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return errno == ENOENT ? std::optional(std::string()) : std::nullopt;
+  if (!S_ISREG(facts.st_mode)) return "";
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::string head(kHistoryMagic.size(), '\0');
-  const bool isRegular = file.isOpen() && ::fstat(file.get(), &facts) == 0 && S_ISREG(facts.st_mode);
-  head.resize(isRegular ? static_cast<size_t>(std::max<ssize_t>(::read(file.get(), head.data(), head.size()), 0)) : 0);
+  const ssize_t size = file.isOpen() ? ::read(file.get(), head.data(), head.size()) : -1;
+  if (size < 0) return std::nullopt;
+  head.resize(static_cast<size_t>(size));
   return head;
 }
 
 std::string unwritableWhole(const std::string& path) {
   const std::string why = unwritableFile(path, false);
-  if (!why.empty() || headOf(path) != kHistoryMagic) return why;
+  if (!why.empty()) return why;
+  const std::optional<std::string> head = headOf(path);
+  if (!head) return fmt::format("cannot look at '{}', which would be replaced: {}", path, std::strerror(errno));
+  if (*head != kHistoryMagic) return "";
   return fmt::format("cannot write '{}': it is an SQLite database, which would be lost", path);
 }
 
@@ -143,8 +154,9 @@ CLI::Validator appendedFile() {
   return validator([](const std::string& path) -> std::string {
            const std::string why = unwritableFile(path, true);
            const bool isStream = path.starts_with("/dev/") || path.starts_with("/proc/");
-           const std::string head = why.empty() && !isStream ? headOf(path) : "";
-           return head.empty() || head[0] == '{' || head[0] == '\n'
+           const std::optional<std::string> head = why.empty() && !isStream ? headOf(path) : "";
+           if (!head) return fmt::format("cannot append to '{}': {}", path, std::strerror(errno));
+           return head->empty() || head->front() == '{' || head->front() == '\n'
                       ? why
                       : fmt::format("cannot append to '{}': expected a file of JSON lines", path);
          })

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/checked_file.h"
@@ -204,9 +202,7 @@ std::string Results::missing() const {
 }
 
 Status readResults(const std::string& path, Results& results, const ReadOptions& options) {
-  std::ifstream file(path);
-  if (!file || std::filesystem::is_directory(path))
-    return Status::invalidArgument("{}: cannot be read; expected a file of JSON lines", path);
+  OPKIT_ASSIGN(std::ifstream file, openLines(path, "a file of JSON lines"));
   return readResults(file, path, results, options);
 }
 

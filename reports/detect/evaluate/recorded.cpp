@@ -54,8 +54,7 @@ Result<Recorded> parseLine(const std::string& line) {
 }
 
 Status readCsv(const std::string& path, std::vector<Recorded>& recorded) {
-  std::ifstream file(path);
-  if (!file) return Status::invalidArgument("{}: cannot be read; expected a CSV file of series", path);
+  OPKIT_ASSIGN(std::ifstream file, openLines(path, "a CSV file of series"));
   return readRecordedCsv(file, path, recorded);
 }
 
