@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <charconv>
+#include <new>
 
 #include "reports/history/keys.h"
 #include "reports/history_schema.h"
@@ -43,15 +44,25 @@ std::string textOf(sqlite3_value* value) {
   return text ? std::string(text, static_cast<size_t>(sqlite3_value_bytes(value))) : std::string();
 }
 
-void itemHashInSql(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+/// A function of SQL. No exception may pass through SQLite.
+template <auto kBody>
+void inSql(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+  try {
+    kBody(context, values);
+  } catch (const std::bad_alloc&) {
+    sqlite3_result_error_nomem(context);
+  }
+}
+
+void itemHashInSql(sqlite3_context* context, sqlite3_value** values) {
   sqlite3_result_int64(context, itemHash(textOf(values[0]), textOf(values[1])));
 }
 
-void bitsOfInSql(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+void bitsOfInSql(sqlite3_context* context, sqlite3_value** values) {
   if (const auto bits = bitsOf(textOf(values[0]))) sqlite3_result_int64(context, *bits);
 }
 
-void reproFormInSql(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+void reproFormInSql(sqlite3_context* context, sqlite3_value** values) {
   const std::string form = reproForm(textOf(values[0]), textOf(values[1]));
   sqlite3_result_text(context, form.data(), static_cast<int>(form.size()), SQLITE_TRANSIENT);
 }
@@ -71,9 +82,9 @@ std::optional<int64_t> bitsOf(const std::string& digits) {
 }
 
 Status migrateFromVersion1(const Database& database) {
-  OPKIT_TRY(database.define("item_hash", 2, itemHashInSql));
-  OPKIT_TRY(database.define("bits_of", 1, bitsOfInSql));
-  OPKIT_TRY(database.define("repro_form", 2, reproFormInSql));
+  OPKIT_TRY(database.define("item_hash", 2, inSql<itemHashInSql>));
+  OPKIT_TRY(database.define("bits_of", 1, inSql<bitsOfInSql>));
+  OPKIT_TRY(database.define("repro_form", 2, inSql<reproFormInSql>));
   OPKIT_TRY(database.execute(kTakeOut));
   OPKIT_TRY(database.execute(kHistorySchema));
   return database.execute(kPutBack);

@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "engine/base/guard.h"
 #include "reports/detect/student.h"
 #include "reports/history/outcomes.h"
 #include "reports/history/recent.h"
@@ -37,8 +38,9 @@ class Loader {
   Result<std::vector<Series>> load() {
     OPKIT_TRY(database_.execute("BEGIN"));
     const Status status = loadAll();
-    OPKIT_TRY(database_.execute("COMMIT"));
-    if (!status.isOk()) return status;
+    const Status ended = database_.execute("COMMIT");  // fails, too, if SQLite has rolled back
+    OPKIT_TRY(status);
+    OPKIT_TRY(ended);
     return std::move(series_);
   }
 
@@ -194,7 +196,7 @@ class Loader {
             OPKIT_ASSIGN(Statement rows, database.prepare(kRange));
             return scan(rows.bind(first, last), times, found[i]);
           };
-          statuses[i] = part();
+          statuses[i] = guarded(part);
         });
     }
     for (const Status& status : statuses) OPKIT_TRY(status);

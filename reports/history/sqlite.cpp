@@ -1,5 +1,6 @@
 #include "reports/history/sqlite.h"
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
@@ -28,6 +29,7 @@ void Statement::set(int index, const Blob& value) {
 }
 
 Result<bool> Statement::step() {
+  errno = 0;
   const int code = sqlite3_step(handle_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
@@ -50,11 +52,13 @@ std::string_view Statement::blob(int column) const {
 Result<Database> Database::open(const std::string& path, Mode mode) {
   std::error_code error;
   if (mode == Mode::Read && !std::filesystem::is_regular_file(path, error))
-    return Status::invalidArgument("{}: cannot be read; expected a history of `op-report add`", path);
+    return Status::invalidArgument("{}: cannot be read{}; expected a history of `op-report add`", path,
+                                   error ? ": " + error.message() : "");
   const std::string file = path.starts_with('/') ? path : "./" + path;  // ":memory:" and "file:x" are names of files
   sqlite3* handle = nullptr;
   const int create = mode == Mode::Write ? SQLITE_OPEN_CREATE : 0;
   // A reader writes too if it must roll back what a killed writer left.
+  errno = 0;
   int code = sqlite3_open_v2(file.c_str(), &handle, SQLITE_OPEN_READWRITE | create, nullptr);
   if (code != SQLITE_OK && mode == Mode::Read) {
     sqlite3_close(handle);
@@ -77,11 +81,13 @@ Database& Database::operator=(Database&& other) noexcept {
 }
 
 Status Database::execute(const std::string& sql) const {
+  errno = 0;
   return sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK ? Status::ok() : failure();
 }
 
 Result<Statement> Database::prepare(const std::string& sql) const {
   sqlite3_stmt* statement = nullptr;
+  errno = 0;
   const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
                                       &statement, nullptr);
   if (code != SQLITE_OK) return failure();
@@ -107,8 +113,18 @@ Result<Database> Database::copy() const {
   return database;
 }
 
+int Database::systemError() const {
+  const int last = errno;  // SQLite forgets the cause of a failed commit
+  if (const int known = sqlite3_system_errno(handle_)) return known;
+  int ofFile = 0;
+  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile);
+  return ofFile ? ofFile : last;
+}
+
 Status Database::failure() const {
-  const int code = sqlite3_errcode(handle_) & 0xFF, cause = sqlite3_system_errno(handle_);
+  const int cause = systemError();
+  int code = sqlite3_errcode(handle_) & 0xFF;
+  if (code == SQLITE_CORRUPT && cause == EIO) code = SQLITE_IOERR;  // SQLite takes EIO for a damaged file system
   const std::string system = cause ? fmt::format(": {}", std::strerror(cause)) : "";
   switch (code) {
     case SQLITE_NOTADB:
@@ -119,8 +135,12 @@ Status Database::failure() const {
     case SQLITE_IOERR:
       return Status::invalidArgument("{}: cannot be read or written{}; nothing was changed", path_, system);
     case SQLITE_READONLY:
+      if (sqlite3_extended_errcode(handle_) == SQLITE_READONLY_DBMOVED)
+        return Status::invalidArgument("{}: was moved while it was open{}; nothing was changed", path_, system);
+      [[fallthrough]];
     case SQLITE_PERM: return Status::invalidArgument("{}: cannot be written: it or its folder is read-only", path_);
     case SQLITE_CANTOPEN: return Status::invalidArgument("{}: cannot be opened{}", path_, system);
+    case SQLITE_NOMEM: return Status::outOfMemory("{}: the host is out of memory", path_);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return Status::invalidArgument("{}: another program has been writing it for {} s", path_, kWaitMs / 1000);

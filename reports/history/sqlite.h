@@ -88,10 +88,11 @@ class Database {
   Result<Database> copy() const;
   int64_t lastId() const { return sqlite3_last_insert_rowid(handle_); }
   const std::string& path() const { return path_; }
-  /// The last error, as a Status that names the file.
+  /// The last error, as a Status that names the file. Call it at once: the cause may be in errno alone.
   Status failure() const;
 
  private:
+  int systemError() const;
   Database(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
 
   std::string path_;

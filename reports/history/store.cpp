@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "engine/base/guard.h"
 #include "engine/base/interrupt.h"
 #include "reports/history/adder.h"
 #include "reports/history/migrate.h"
@@ -91,6 +92,16 @@ Status pruneLines(const Database& database) {
       "night.name "
       "ORDER BY max(at) DESC, night.name DESC LIMIT {1}))",
       latestTime(), kKeptNights));
+}
+
+/// Removes a history without a table, which `add` could not fill. Another program may have filled it meanwhile.
+void removeIfEmpty(const std::string& path) {
+  std::error_code ignored;
+  {
+    const auto database = Database::open(path, Database::Mode::Read);  // a journal that could not be removed is applied
+    if (database) static_cast<void>(pragma(*database, "schema_version"));
+  }
+  if (std::filesystem::file_size(path, ignored) == 0) std::filesystem::remove(path, ignored);
 }
 
 Result<std::string> expanded(std::string_view bytes, size_t size) {
@@ -200,9 +211,8 @@ Result<AddReport> Store::addTo(const std::string& path, const std::vector<Result
     OPKIT_ASSIGN(Store store, open(path, Database::Mode::Write));
     return store.add(files, options);
   };
-  auto report = attempt();
-  // Empty: another program may have filled it meanwhile.
-  if (!report && !existed && std::filesystem::file_size(path, ignored) == 0) std::filesystem::remove(path, ignored);
+  auto report = guarded(attempt);
+  if (!report && !existed) removeIfEmpty(path);
   return report;
 }
 
