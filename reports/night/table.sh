@@ -51,7 +51,7 @@ part mutate-kernels 12 "\$bin/op-harness mutate --op \"\$(\$bin/op-harness list 
 part drawn-passes 8 'OPKIT_PASS_DRAWS=2000 OPKIT_DAY=$day build/release/ops/ops_test --gtest_filter=DrawnPasses.*'
 part allocations 10 'OPKIT_ALLOCATIONS=all OPKIT_DAY=$day build/release/harness/allocations_test'
 part hostile 12 'harness/testing/hostile_test.sh . $bin $out/hostile'
-part fail-calls 12 'harness/testing/fail_calls.py --most 100 --seed $day . $bin build/release/harness $out/fail_calls'
+part fail-calls 12 'harness/testing/fail_calls.py --most 80 --seed $day . $bin build/release/harness $out/fail_calls'
 
 # The tests that ./test leaves out, by label, and the whole of those that it shortens. (The cases of the label night-ops are
 # those of the parts `check`.)
