@@ -63,7 +63,7 @@ class Command:
             environment['OPKIT_FAIL'] = fail
         try:
             ended = subprocess.run(self.row.command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                                   timeout=self.row.timeout, check=False)
+                                   timeout=self.row.timeout if fail else 60, check=False)
         except subprocess.TimeoutExpired:
             ended = None
         lines = []
@@ -181,7 +181,9 @@ def drawn(commands, options):
             continue
         for _ in range(each):
             name = draw.choice(sorted({one[1] for one in mine}))
-            chosen.append(draw.choice([one for one in mine if one[1] == name]))
+            one = draw.choice([one for one in mine if one[1] == name])
+            chosen.append(one)
+            mine.remove(one)
     return chosen
 
 
