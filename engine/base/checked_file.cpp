@@ -6,12 +6,15 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include "engine/base/read_whole.h"
 
 namespace opkit {
 namespace {
+
+namespace fs = std::filesystem;
 
 bool isRegular(int descriptor) {
   struct stat facts {};
@@ -30,6 +33,11 @@ std::optional<char> lastByteOf(const std::string& path) {
   return isRead ? std::optional(last) : std::nullopt;
 }
 
+const char* kindOf(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  return S_ISSOCK(mode) ? "a socket" : "a pipe or a device";
+}
+
 std::span<const uint8_t> bytesOf(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
@@ -39,13 +47,12 @@ std::span<const uint8_t> bytesOf(std::string_view text) {
 Result<std::string> readText(const std::string& path) { return readWhole<std::string>(path); }
 
 Result<std::ifstream> openLines(const std::string& path, std::string_view expected) {
+  std::string why = whyUnreadable(path);
   errno = 0;
   std::ifstream file(path);
-  int cause = file.is_open() ? 0 : errno;
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) cause = EISDIR;  // opens, all the same
-  if (cause == 0) return file;
-  return Status::invalidArgument("{}: cannot be read: {}; expected {}", path, std::strerror(cause), expected);
+  if (why.empty() && !file.is_open()) why = std::strerror(errno);
+  if (why.empty()) return file;
+  return Status::invalidArgument("{}: cannot be read: {}; expected {}", path, why, expected);
 }
 
 bool LineReader::next() {
@@ -74,13 +81,37 @@ bool Descriptor::close() { return ::close(std::exchange(value_, -1)) == 0; }
 
 Result<Descriptor> openToRead(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // else a pipe waits for its writer here
+  const int cause = errno;
   struct stat facts {};
-  if (!file.isOpen() || ::fstat(file.get(), &facts) != 0)
-    return Status::invalidArgument("cannot read '{}': {}", path, std::strerror(errno));
+  // A socket cannot be opened, nor can a terminal where there is none: "No such device or address".
+  const bool isAbsent = !file.isOpen() && (cause == ENXIO || cause == ENODEV) && ::stat(path.c_str(), &facts) == 0;
+  if (!isAbsent && (!file.isOpen() || ::fstat(file.get(), &facts) != 0))
+    return Status::invalidArgument("cannot read '{}': {}", path, std::strerror(file.isOpen() ? errno : cause));
   if (!S_ISREG(facts.st_mode))
-    return Status::invalidArgument("cannot read '{}': it is {}, not a file", path,
-                                   S_ISDIR(facts.st_mode) ? "a folder" : "a pipe or a device");
+    return Status::invalidArgument("cannot read '{}': it is {}, not a file", path, kindOf(facts.st_mode));
   return file;
+}
+
+std::string whyUnreadable(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return std::strerror(errno);
+  if (S_ISDIR(facts.st_mode) || S_ISSOCK(facts.st_mode))
+    return fmt::format("it is {}, not a file", kindOf(facts.st_mode));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  return file.isOpen() ? "" : std::strerror(errno);
+}
+
+Result<std::string> placeOf(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel
+  fs::path place = path;
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(place, error)); ++links) {
+    const fs::path target = fs::read_symlink(place, error);
+    if (error || links == kMostLinks)
+      return Status::invalidArgument("cannot write '{}': {}", path, std::strerror(error ? error.value() : ELOOP));
+    place = place.parent_path() / target;  // an absolute target stands alone
+  }
+  return place.string();
 }
 
 bool writeAll(int descriptor, std::span<const uint8_t> bytes, size_t* written) {

@@ -36,6 +36,14 @@ class Descriptor {
 /// may never end, or never begin.
 Result<Descriptor> openToRead(const std::string& path);
 
+/// Why nothing can be read from `path`: "it is a folder, not a file", or the system's cause; "" if something can. A
+/// pipe or a device can be read once, as a stream, although openToRead takes none.
+std::string whyUnreadable(const std::string& path);
+
+/// The file that a path leads to, through symbolic links; the file need not exist. InvalidArgument for links in a
+/// circle.
+Result<std::string> placeOf(const std::string& path);
+
 /// The whole of a regular file; errors name the path and the cause.
 Result<std::string> readText(const std::string& path);
 

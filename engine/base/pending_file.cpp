@@ -23,7 +23,7 @@ bool isNamed(int descriptor, const std::string& name) {
 
 }  // namespace
 
-PendingFile::PendingFile(std::string path) : path_(std::move(path)) {
+PendingFile::PendingFile(std::string path, mode_t mode) : path_(std::move(path)), mode_(mode) {
   for (int number = 0; number < kMostWriters; ++number) {
     const std::string name = fmt::format("{}.opkit-{}.tmp", path_, number);
     Attempt attempt = Attempt::Again;
@@ -37,7 +37,7 @@ PendingFile::Attempt PendingFile::create(const std::string& name) {
   struct stat facts {};
   if (::lstat(name.c_str(), &facts) == 0) return S_ISREG(facts.st_mode) ? removeStale(name) : Attempt::Taken;
   temporary_ = std::make_unique<TemporaryFile>(name);  // first, so that a signal leaves nothing
-  Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_));
   const int error = errno;
   const bool isOthers = !file.isOpen() && error == EEXIST;
   // Another writer may take a file that is not locked yet for a stale one. Some file systems have no locks.

@@ -14,8 +14,8 @@ namespace opkit {
 
 class PendingFile {
  public:
-  /// Creates the file; isOpen() is false if that failed, with errno set.
-  explicit PendingFile(std::string path);
+  /// Creates the file with this mode, less the umask; isOpen() is false if that failed, with errno set.
+  explicit PendingFile(std::string path, mode_t mode = 0666);
   bool isOpen() const { return file_.isOpen(); }
   int descriptor() const { return file_.get(); }
   /// Closes the file and renames it; false on failure, with errno set. Unless called, the destructor removes the file.
@@ -27,6 +27,7 @@ class PendingFile {
   static Attempt removeStale(const std::string& name);
 
   std::string path_;
+  mode_t mode_;
   Descriptor file_;
   Descriptor lock_;  // the same open file: the lock lasts until the file has its final name
   std::unique_ptr<TemporaryFile> temporary_;

@@ -1,11 +1,15 @@
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <random>
 
+#include "engine/base/checked_file.h"
 #include "engine/base/nesting.h"
 #include "engine/model/model.h"
 #include "engine/model/model_generated.h"
@@ -248,6 +252,46 @@ TEST_F(FileTest, WritesAndReplaces) {
   EXPECT_EQ(fileCount(), 1u);  // no temporary left
 }
 
+mode_t modeOf(const std::string& file) {
+  struct stat facts {};
+  EXPECT_EQ(::stat(file.c_str(), &facts), 0);
+  return facts.st_mode & 07777;
+}
+
+TEST_F(FileTest, WhatReplacesAFileKeepsItsMode) {
+  const mode_t before = ::umask(022);
+  const std::vector<uint8_t> bytes{1};
+  ASSERT_TRUE(writeFile(path("a"), bytes).isOk());
+  EXPECT_EQ(modeOf(path("a")), 0644u);
+  for (const mode_t mode : {0600u, 0640u, 0755u, 0666u}) {
+    ASSERT_EQ(::chmod(path("a").c_str(), mode), 0);
+    ASSERT_TRUE(writeFile(path("a"), bytes).isOk());
+    EXPECT_EQ(modeOf(path("a")), mode);
+  }
+  ::umask(077);
+  ASSERT_TRUE(writeFile(path("b"), bytes).isOk());
+  EXPECT_EQ(modeOf(path("b")), 0600u);
+  ::umask(before);
+}
+
+TEST_F(FileTest, SymbolicLinksAreFollowedAndHardLinksKeepTheOldBytes) {
+  const std::vector<uint8_t> old{1}, bytes{2, 3};
+  fs::create_directories(path("folder"));
+  ASSERT_TRUE(writeFile(path("folder/target"), old).isOk());
+  fs::create_hard_link(path("folder/target"), path("other"));
+  fs::create_symlink("folder/target", path("link"));
+  fs::create_symlink(path("link"), path("second"));
+  fs::create_symlink("folder/new", path("dangling"));
+  fs::create_symlink("circle", path("circle"));
+  ASSERT_TRUE(writeFile(path("second"), bytes).isOk());
+  EXPECT_TRUE(fs::is_symlink(path("second")) && fs::is_symlink(path("link")));
+  EXPECT_EQ(*readFile(path("folder/target")), bytes);
+  EXPECT_EQ(*readFile(path("other")), old);
+  ASSERT_TRUE(writeFile(path("dangling"), bytes).isOk());
+  EXPECT_EQ(*readFile(path("folder/new")), bytes);
+  EXPECT_NE(writeFile(path("circle"), bytes).message().find("Too many levels of symbolic links"), std::string::npos);
+}
+
 TEST_F(FileTest, ErrorsNameThePath) {
   EXPECT_NE(readFile(path("missing")).error().message().find("missing"), std::string::npos);
   EXPECT_NE(readFile(folder_.string()).error().message().find("folder"), std::string::npos);
@@ -307,6 +351,16 @@ TEST_F(FileTest, PipesAndDevicesAreNotRead) {
   for (const std::string& place : {path("pipe"), std::string("/dev/zero"), std::string("/dev/null")})
     EXPECT_EQ(readFile(place).error().message(),
               fmt::format("cannot read '{}': it is a pipe or a device, not a file", place));
+}
+
+TEST_F(FileTest, SocketsAreNotRead) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  const std::string place = path("socket");
+  ASSERT_LT(place.size(), sizeof(address.sun_path));
+  std::ranges::copy(place, address.sun_path);
+  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM, 0));
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_EQ(readFile(place).error().message(), fmt::format("cannot read '{}': it is a socket, not a file", place));
 }
 
 TEST_F(FileTest, ReadsFilesThatReportNoSize) { EXPECT_GT(readFile("/proc/self/status")->size(), 10u); }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "engine/base/checked_file.h"
 #include "engine/plugin/call.h"
 #include "engine/plugin/registrar.h"
 
@@ -12,7 +13,7 @@ namespace opkit::plugin {
 Result<std::shared_ptr<Library>> Library::open(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::path file = std::filesystem::absolute(path, ignored);
-  if (!std::filesystem::is_regular_file(file, ignored)) return Status::invalidArgument("no such file");
+  OPKIT_TRY(openToRead(file.string()).error());
   void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* reason = ::dlerror();

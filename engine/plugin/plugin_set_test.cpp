@@ -70,8 +70,8 @@ TEST_F(PluginSetTest, PassRewritesModels) {
 TEST_F(PluginSetTest, FilesThatAreNoPlugins) {
   const fs::path text = fs::path(testing::TempDir()) / "opkit_not_a_library.so";
   std::ofstream(text) << "not a library";
-  expectRefused(nowhere("a.so"), "no such file");
-  expectRefused(testing::TempDir(), "no such file");
+  expectRefused(nowhere("a.so"), "No such file");
+  expectRefused(testing::TempDir(), "it is a folder, not a file");
   expectRefused(text.string(), "not a shared library");
   expectRefused(faulty("no_symbol"), "exports no opkit_plugin_get");
   expectRefused(faulty("abi_version"), "built for ABI version 99, this OpKit has 1");

@@ -161,7 +161,7 @@ TEST_F(HistoryTest, BadResultsAreRefusedAndNothingIsAdded) {
     expectRefused(add + file(good + R"({"record":"run","schema":4})"), ":6: expected schema 1 to 3, found 4");
     expectRefused(add + file(R"({"record":"plan","runs":1})"), "expected results of op-harness, found no run");
     expectRefused(add + folder_ + "/none.jsonl", "/none.jsonl: cannot be read");
-    expectRefused(add + folder_, "cannot be read: Is a directory; expected a file");
+    expectRefused(add + folder_, "cannot be read: it is a folder, not a file; expected a file");
     expectRefused(add + file(good) + " " + file(RunText{.executeNs = 2}.text()),
                   "run a (bench) comes twice with different content");
     ASSERT_EQ(run(add + file(good)), 0);
@@ -325,8 +325,7 @@ TEST_F(HistoryTest, OtherFilesAreNoHistories) {
   make(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = 3; CREATE TABLE run (id INTEGER)", 0x4F504B54));
   refused("expected a history of version 1 or 2, found 3");
   std::filesystem::remove(history_);
-  expectRefused("history --history " + history_,
-                "cannot be read: No such file or directory; expected a history of `op-report add`");
+  expectRefused("history --history " + history_, "expected a history of `op-report add`: cannot read '");
   std::filesystem::create_directory(history_);
   expectRefused("add --history " + history_ + " " + good, "it is a folder, not a file");
 }

@@ -51,9 +51,8 @@ std::string_view Statement::blob(int column) const {
 
 Result<Database> Database::open(const std::string& path, Mode mode) {
   std::error_code error;
-  if (mode == Mode::Read && !std::filesystem::is_regular_file(path, error))
-    return Status::invalidArgument("{}: cannot be read{}; expected a history of `op-report add`", path,
-                                   error ? ": " + error.message() : "");
+  if (mode == Mode::Read || std::filesystem::exists(path, error))
+    OPKIT_TRY(openToRead(path).error().withContext(path + ": expected a history of `op-report add`"));
   const std::string file = path.starts_with('/') ? path : "./" + path;  // ":memory:" and "file:x" are names of files
   sqlite3* handle = nullptr;
   const int create = mode == Mode::Write ? SQLITE_OPEN_CREATE : 0;
