@@ -88,6 +88,7 @@ struct Examination {
     if (!document.is_object()) return report(file(".cases.json"), "not a JSON object");
     std::set<std::string> all, broken, stored;
     for (const json& entry : document.value("cases", json::array())) {
+      if (!entry.is_object()) return report(file(".cases.json"), "a case is not a JSON object");
       const std::vector<std::string> types = operatorsOf(entry);
       all.insert(types.begin(), types.end());
       if (entry.contains("shapes")) stored.insert(types.begin(), types.end());

@@ -27,6 +27,9 @@ struct Choice {
   int rank = 0;  // lower is better
 };
 
+/// A text; other values in full, which no reader of cases takes for a tensor.
+std::string textOf(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
 bool names(const json& entry, const std::string& type) {
   const json op = entry.value("op", json());
   return op == type || (op.is_array() && std::find(op.begin(), op.end(), type) != op.end());
@@ -56,7 +59,7 @@ std::string withDType(const json& entry, std::string text) {
   const json& given = entry[text.substr(0, 1)];
   const json all = given.is_array() ? given : json::array({given});
   const bool hasFloat = std::find(all.begin(), all.end(), "f32") != all.end();
-  return (hasFloat || all.empty() ? "f32" : all.front().get<std::string>()) + text.substr(1);
+  return (hasFloat || all.empty() ? "f32" : textOf(all.front())) + text.substr(1);
 }
 
 bool isConstant(const json& entry, size_t input) {

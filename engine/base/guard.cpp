@@ -1,6 +1,7 @@
 #include "engine/base/guard.h"
 
 #include <cxxabi.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <system_error>
 #include <typeinfo>
@@ -80,6 +82,19 @@ class TerminateGuard {
   std::new_handler newBefore_;
 };
 
+/// "cannot read '/folder': Permission denied": what() calls it a filesystem error and names a function.
+std::string causeOf(const std::filesystem::filesystem_error& error) {
+  const std::string path = error.path1().empty() ? "a folder" : fmt::format("'{}'", error.path1().string());
+  return oneLine(fmt::format("{}: {}", path, error.code().message()));
+}
+
+/// The text behind "[json.exception.type_error.302] ".
+std::string causeOf(const nlohmann::json::exception& error) {
+  const std::string text = error.what();
+  const size_t end = text.find("] ");
+  return oneLine(end == std::string::npos ? text : text.substr(end + 2));
+}
+
 }  // namespace
 
 Status statusOfException() {
@@ -90,7 +105,13 @@ Status statusOfException() {
   } catch (const std::length_error&) {  // a container larger than the address space
     return Status::outOfMemory("the host cannot hold that many elements; try smaller shapes or fewer of them");
   } catch (const std::filesystem::filesystem_error& error) {
-    return Status::invalidArgument("{}", oneLine(error.what()));
+    return Status::invalidArgument("{}", causeOf(error));
+  } catch (const nlohmann::json::exception& error) {
+    return Status::corrupt("a value of JSON is not what was expected: {}", causeOf(error));
+  } catch (const std::out_of_range&) {  // what() names functions: "basic_string::substr", "stoi"
+    return Status::internal("unexpected: a number or a position is out of range");
+  } catch (const std::invalid_argument&) {
+    return Status::internal("unexpected: a text is no number");
   } catch (const std::system_error& error) {
     return Status::internal("the system refused: {}", oneLine(error.what()));
   } catch (const std::exception& error) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <vector>
 
@@ -26,6 +27,13 @@ TEST(Guard, ExceptionsOfTheStandardLibraryBecomeOneLine) {
   const Status file = thrown([] { static_cast<void>(std::filesystem::file_size("/nowhere/at/all")); });
   EXPECT_EQ(file.code(), StatusCode::InvalidArgument);
   EXPECT_NE(file.message().find("/nowhere/at/all"), std::string::npos) << file.message();
+  EXPECT_EQ(file.message(), "'/nowhere/at/all': No such file or directory");
+  const std::string noPosition = thrown([] { static_cast<void>(std::string("a").substr(5)); }).message();
+  EXPECT_EQ(noPosition, "unexpected: a number or a position is out of range");
+  EXPECT_EQ(thrown([] { static_cast<void>(std::stoi("a")); }).message(), "unexpected: a text is no number");
+  const Status json = thrown([] { static_cast<void>(nlohmann::json(1).get<std::string>()); });
+  EXPECT_EQ(json.code(), StatusCode::Corrupt);
+  EXPECT_EQ(json.message(), "a value of JSON is not what was expected: type must be string, but is number");
   const Status system =
       thrown([] { throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again)); });
   EXPECT_EQ(system.code(), StatusCode::Internal);

@@ -2,7 +2,9 @@
 // reasonable: nlohmann::json parses without recursion, but copies, compares and prints with it.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,9 +37,25 @@ inline nlohmann::json parseJson(std::string_view text) {
   if (!checkJsonDepth(text).isOk()) return nlohmann::json::value_t::discarded;
   return nlohmann::json::parse(text, nullptr, false);
 }
-/// The value of a text that checkJsonDepth took; throws nlohmann::json::parse_error, which says where the text is
-/// wrong.
-inline nlohmann::json parseJsonOrThrow(std::string_view text) { return nlohmann::json::parse(text); }
+/// The value of a text; the failure says where it is no JSON: "line 3: this is no JSON".
+inline Result<nlohmann::json> jsonOf(std::string_view text) {
+  OPKIT_TRY(checkJsonDepth(text));
+  try {
+    return nlohmann::json::parse(text);
+  } catch (const nlohmann::json::parse_error& error) {  // its text is one for programmers
+    const size_t end = std::min(error.byte, text.size());
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
+    return error.byte > text.size() ? Status::corrupt("line {}: the JSON ends too early", line)
+                                    : Status::corrupt("line {}: this is no JSON", line);
+  }
+}
+/// The text in a field of an object; "" without such an object, field or text. nlohmann::json::value() throws where a
+/// field is of another type.
+inline std::string textField(const nlohmann::json& object, const char* key) {
+  if (!object.is_object()) return "";
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
 /// The same as parseJson, of the bytes of a file.
 template <class Byte>
 nlohmann::json parseJson(const std::vector<Byte>& bytes) {

@@ -433,13 +433,7 @@ Status expandList(const Json& file, const char* key, Expand expand, const OpRegi
 }
 
 Status parseInto(const std::string& text, const OpRegistry& registry, Catalogue& catalogue) {
-  OPKIT_TRY(checkJsonDepth(text));
-  Json file;
-  try {
-    file = parseJsonOrThrow(text);
-  } catch (const Json::parse_error& error) {
-    return Status::invalidArgument("not JSON: {}", error.what());
-  }
+  OPKIT_ASSIGN(const Json file, jsonOf(text));
   if (!file.is_object() || !file.contains("cases"))
     return Status::invalidArgument(
         R"(expected {{"cases": [..], "shapes": [..], "errors": [..], "departures": [..], "exempt": [..]}})");

@@ -129,13 +129,11 @@ Result<Capsule> readCapsule(const std::string& path, const OpRegistry& registry)
   OPKIT_ASSIGN(const auto bytes, readFile(path));
   OPKIT_TRY(checkJsonDepth({reinterpret_cast<const char*>(bytes.data()), bytes.size()}).withContext(path));
   const Json document = parseJson(bytes);
-  if (!document.is_object() || document.value("opcase", 0) != kFormat || !document.contains("cases") ||
+  if (!document.is_object() || document.value("opcase", Json()) != kFormat || !document.contains("cases") ||
       !document["cases"].is_array() || document["cases"].empty())
     return Status::corrupt("{}: expected a capsule {{\"opcase\": {}, \"cases\": [..], ..}}", path, kFormat);
   Capsule capsule;
-  const auto text = [&](const char* key) {
-    return document.contains(key) && document[key].is_string() ? document[key].get<std::string>() : std::string();
-  };
+  const auto text = [&](const char* key) { return textField(document, key); };
   capsule.backend = text("backend");
   capsule.check = text("check");
   capsule.reason = text("reason");

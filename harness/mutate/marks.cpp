@@ -1,5 +1,6 @@
 #include "harness/mutate/marks.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -18,13 +19,15 @@ Status EquivalentMarks::add(const std::string& path) {
   if (!document.is_object() || !document.contains("equivalent") || !document["equivalent"].is_array())
     return Status::invalidArgument("{}: expected {{\"equivalent\": [{{\"shader\", \"change\", \"reason\"}}]}}", path);
   for (const Json& entry : document["equivalent"]) {
-    const auto text = [&](const char* key) {
-      return entry.is_object() && entry.contains(key) && entry[key].is_string() ? entry[key].get<std::string>() : "";
-    };
+    const auto text = [&](const char* key) { return textField(entry, key); };
     std::vector<std::string> subjects = {text("shader") + text("op")};
-    if (entry.is_object() && entry.contains("ops") && entry["ops"].is_array())
-      subjects = entry["ops"].get<std::vector<std::string>>();
-    if (subjects.empty() || subjects[0].empty() || text("change").empty() || text("reason").empty())
+    if (entry.is_object() && entry.contains("ops") && entry["ops"].is_array()) {
+      subjects.assign(entry["ops"].size(), "");
+      std::ranges::transform(entry["ops"], subjects.begin(), [](const Json& op) {
+        return op.is_string() ? op.get<std::string>() : "";  // refused below
+      });
+    }
+    if (subjects.empty() || std::ranges::count(subjects, "") > 0 || text("change").empty() || text("reason").empty())
       return Status::invalidArgument(
           "{}: every entry needs \"shader\", \"op\" or \"ops\", \"change\" and \"reason\", got {}", path, entry.dump());
     for (const std::string& subject : subjects) reasons_[{subject, text("change")}] = text("reason");

@@ -2,6 +2,7 @@
 
 #include <flatbuffers/idl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -102,12 +103,16 @@ Result<ScriptMessage> questionOf(const Case& c, const OpDef& def, const HostInpu
 std::string wantedType(DType dtype) { return isFloat(dtype) ? "float64" : dtype == DType::Bool ? "bool" : "integers"; }
 
 Status checkDescription(const Json& got, const OracleTensor& want, size_t index) {
-  const std::string type = got.value("dtype", ""), wanted = wantedType(want.desc.dtype);
+  const std::string type = textField(got, "dtype"), wanted = wantedType(want.desc.dtype);
   const bool isInteger = type.starts_with("int") || type.starts_with("uint");
   if (wanted == "integers" ? !isInteger : type != wanted)
     return Status::internal("output {} of the script is {}, expected {} for {}", index, type, wanted,
                             opkit::nameOf(want.desc.dtype));
-  const Shape shape = got.value("shape", Shape());
+  const Json extents = got.is_object() ? got.value("shape", Json::array()) : Json::array();
+  const auto isExtent = [](const Json& extent) { return extent.is_number_integer(); };
+  if (!extents.is_array() || !std::ranges::all_of(extents, isExtent))
+    return Status::internal("output {} of the script has no shape", index);
+  const Shape shape = extents.get<Shape>();
   if (shape != want.shape())
     return Status::internal("output {} of the script has the shape {}, expected {}", index, opkit::toString(shape),
                             opkit::toString(want.shape()));
@@ -124,8 +129,8 @@ void take(const std::vector<uint8_t>& payload, size_t& at, std::vector<T>& eleme
 
 Result<std::vector<OracleTensor>> outputsOf(const ScriptMessage& answer, std::vector<OracleTensor> outputs) {
   const Json header = parseJson(answer.header);
-  if (header.contains("error")) return Status::internal("{}", header["error"].get<std::string>());
-  const Json list = header.value("outputs", Json::array());
+  if (header.contains("error")) return Status::internal("{}", textField(header, "error"));
+  const Json list = header.is_object() ? header.value("outputs", Json::array()) : Json::array();
   if (list.size() != outputs.size())
     return Status::internal("the script returned {} array{}, expected {}", list.size(), list.size() == 1 ? "" : "s",
                             outputs.size());

@@ -131,7 +131,7 @@ Result<ScriptProcess> ScriptProcess::start(const std::string& script) {
     if (ended == kNoProgram) continue;
     if (!ended.empty()) return Status::invalidArgument("{}: Python ended with {} while loading it", script, ended);
     const Json answer = parseJson(first.header);
-    if (answer.contains("error")) return Status::invalidArgument("{}", answer["error"].get<std::string>());
+    if (answer.contains("error")) return Status::invalidArgument("{}", textField(answer, "error"));
     if (answer.contains("numpy")) return process;
   }
   return Status::invalidArgument("{}", kNoPython);

@@ -31,7 +31,7 @@ Result<Commands> commandsOf(const std::string& build) {
   const nlohmann::json entries = parseJson(bytes);
   Commands commands;
   if (!entries.is_array()) return Status::corrupt("{}/compile_commands.json is not a list", build);
-  for (const nlohmann::json& entry : entries) commands.emplace(entry.value("file", ""), entry.value("command", ""));
+  for (const nlohmann::json& entry : entries) commands.emplace(textField(entry, "file"), textField(entry, "command"));
   return commands;
 }
 

@@ -39,20 +39,7 @@ Result<nlohmann::json> parsed(std::string_view text) {
   OPKIT_TRY(checkJsonDepth(text));
   nlohmann::json json = parseJson(text);
   if (!json.is_discarded()) return json;
-  const std::string clean = withoutNan(text);
-  try {
-    return parseJsonOrThrow(clean);
-  } catch (const nlohmann::json::parse_error& error) {
-    const auto end = clean.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, clean.size()));
-    const auto line = 1 + std::count(clean.begin(), end, '\n');
-    return error.byte > clean.size() ? Status::corrupt("line {}: the JSON ends too early", line)
-                                     : Status::corrupt("line {}: this is no JSON", line);
-  }
-}
-
-std::string textOf(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+  return jsonOf(withoutNan(text));
 }
 
 bool isTrue(const nlohmann::json& object, const char* key) {
@@ -76,7 +63,7 @@ std::string machineOf(const nlohmann::json& context) {
 }
 
 Status addBenchmark(const nlohmann::json& entry, uint32_t night, ForeignTable& table) {
-  const std::string type = textOf(entry, "run_type");
+  const std::string type = textField(entry, "run_type");
   if (type == "aggregate") {
     table.countNote("aggregates left out");
     return Status::ok();
@@ -87,7 +74,7 @@ Status addBenchmark(const nlohmann::json& entry, uint32_t night, ForeignTable& t
     table.countNote("benchmarks left out that have an error or were skipped");
     return Status::ok();
   }
-  const std::string unit = textOf(entry, "time_unit"), name = textOf(entry, "name");
+  const std::string unit = textField(entry, "time_unit"), name = textField(entry, "name");
   if (unit != "ns" && unit != "us" && unit != "ms" && unit != "s")
     return Status::invalidArgument("expected time_unit ns, us, ms or s of '{}', found '{}'", name, unit);
   const auto time = entry.find("real_time");
@@ -98,7 +85,7 @@ Status addBenchmark(const nlohmann::json& entry, uint32_t night, ForeignTable& t
 }
 
 Status addCommand(const nlohmann::json& entry, uint32_t night, ForeignTable& table) {
-  const std::string name = textOf(entry, "command");
+  const std::string name = textField(entry, "command");
   const nlohmann::json* times = entriesOf(entry, "times");
   if (!times) return Status::invalidArgument("expected the times of '{}', found none", name);
   for (const nlohmann::json& time : *times) {
@@ -129,7 +116,7 @@ Result<ForeignDocument> parseForeignJson(std::string_view text) {
   OPKIT_ASSIGN(document.json, parsed(text));
   if (entriesOf(document.json, "benchmarks")) {
     if (const auto context = document.json.find("context"); context != document.json.end())
-      document.date = secondsOf(textOf(*context, "date"));
+      document.date = secondsOf(textField(*context, "date"));
     return document;
   }
   document.form = ForeignForm::Hyperfine;
@@ -145,7 +132,7 @@ Status addForeignJson(const ForeignDocument& document, ForeignTable& table) {
   table.at(night).at = document.date.value_or(0);
   const bool isGoogle = document.form == ForeignForm::GoogleBenchmark;
   if (const auto context = document.json.find("context"); isGoogle && context != document.json.end()) {
-    table.at(night).commit = textOf(*context, "commit");
+    table.at(night).commit = textField(*context, "commit");
     table.environmentAt(night).host = machineOf(*context);
   }
   const char* key = isGoogle ? "benchmarks" : "results";
