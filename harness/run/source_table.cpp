@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 #include <xxhash.h>
-#include <stdexcept>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 
 #include "engine/base/checked_file.h"
 
@@ -25,9 +26,15 @@ bool isSource(const fs::path& path) {
   return std::ranges::any_of(kEndings, [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
+/// What cannot be read may not count as changed or absent.
+void require(bool isRead, const fs::path& path, int cause) {
+  if (!isRead) throw fs::filesystem_error("", path, std::error_code(cause, std::generic_category()));
+}
+
 uint64_t hashOf(const fs::path& path) {
+  errno = 0;
   const auto bytes = readText(path.string());
-  if (!bytes) throw std::runtime_error(bytes.error().message());  // else a file that cannot be read has changed
+  require(bytes.has_value(), path, errno);
   return XXH3_64bits(bytes->data(), bytes->size());
 }
 
@@ -36,11 +43,12 @@ uint64_t hashOf(const fs::path& path) {
 std::vector<SourceFile> sourcesOf(const std::string& root) {
   std::vector<SourceFile> files;
   for (const char* folder : kFolders) {
+    const fs::path place = fs::path(root) / folder;
     std::error_code error;
-    for (fs::recursive_directory_iterator at(fs::path(root) / folder, error), end; !error && at != end;
-         at.increment(error))
+    for (fs::recursive_directory_iterator at(place, error), end; !error && at != end; at.increment(error))
       if (isSource(at->path()) && at->is_regular_file(error))
         files.push_back({at->path().lexically_relative(root).generic_string(), hashOf(at->path())});
+    require(!error || error == std::errc::no_such_file_or_directory, place, error.value());
   }
   std::ranges::sort(files, {}, &SourceFile::path);
   return files;
