@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "engine/base/printable.h"
 #include "reports/commands.h"
 #include "reports/detect/shuffled.h"
 #include "reports/history/foreign_series.h"
@@ -20,11 +21,11 @@ struct DetectArguments {
 };
 
 void printFindings(const Judged& judged) {
-  fmt::print("{}: {}\n", judged.night, judged.summary());
+  fmt::print("{}: {}\n", printable(judged.night), judged.summary());
   for (const JudgedFinding& finding : judged.findings) {
-    fmt::print("{}{}\n  since    {}\n  suspect  {}\n", finding.fresh ? "new " : "", finding.what, finding.since,
-               finding.suspect);
-    for (const std::string& series : finding.series) fmt::print("  series   {}\n", series);
+    fmt::print("{}{}\n  since    {}\n  suspect  {}\n", finding.fresh ? "new " : "", printable(finding.what),
+               printable(finding.since), printable(finding.suspect));
+    for (const std::string& series : finding.series) fmt::print("  series   {}\n", printable(series));
     if (!finding.repeat.empty()) fmt::print("  repeat   {}\n", finding.repeat);
     if (!finding.compare.empty()) fmt::print("  compare  {}\n", finding.compare);
   }
@@ -33,7 +34,7 @@ void printFindings(const Judged& judged) {
 void printVanished(const std::vector<Vanished>& vanished) {
   constexpr size_t kShown = 20;
   for (size_t i = 0; i < std::min(vanished.size(), kShown); ++i)
-    fmt::print("vanished {}\n  repeat   {}\n", vanished[i].what(), vanished[i].repeat);
+    fmt::print("vanished {}\n  repeat   {}\n", printable(vanished[i].what()), vanished[i].repeat);
   if (vanished.size() > kShown) fmt::print("vanished {} more cases\n", vanished.size() - kShown);
 }
 

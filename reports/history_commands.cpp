@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "engine/base/interrupt.h"
+#include "engine/base/printable.h"
 #include "engine/model/model.h"
 #include "reports/commands.h"
 #include "reports/detect/student.h"
@@ -48,8 +49,9 @@ std::string valueText(const std::string& metric, double value) {
 
 void printSeries(const Series& series, const std::vector<Night>& nights, const std::vector<Environment>& environments) {
   const SeriesKey& key = series.key;
-  fmt::print("{} on {}{}{}{}{}: {}\n", key.caseId, key.backend, key.provider.empty() ? "" : "/", key.provider,
-             key.options.empty() ? "" : " ", key.options, key.metric);
+  fmt::print("{}\n",
+             printable(fmt::format("{} on {}{}{}{}{}: {}", key.caseId, key.backend, key.provider.empty() ? "" : "/",
+                                   key.provider, key.options.empty() ? "" : " ", key.options, key.metric)));
   double before = 0;
   for (const Point& point : series.points) {
     const Night& night = nights[point.night];
@@ -58,8 +60,8 @@ void printSeries(const Series& series, const std::vector<Night>& nights, const s
                                    ? fmt::format("  {:+.1f} %", 100 * (value / before - 1))
                                    : "";
     const double loop = environments[point.environment].loopNs;
-    fmt::print("  {}  {}{}  {}  of {} run{}{}{}\n", night.name, night.commit.substr(0, 12), night.dirty ? "+" : "",
-               valueText(key.metric, value), point.count, point.count == 1 ? "" : "s", change,
+    fmt::print("  {}  {}{}  {}  of {} run{}{}{}\n", printable(night.name), printable(night.commit.substr(0, 12)),
+               night.dirty ? "+" : "", valueText(key.metric, value), point.count, point.count == 1 ? "" : "s", change,
                loop > 0 ? fmt::format("  (fixed loop {})", formatNs(loop)) : "");
     before = value;
   }
@@ -92,7 +94,8 @@ Result<int> compare(const Arguments& options) {
   OPKIT_TRY(readResults(options.after, after, {.refuseCut = true}));
   const Comparison found = compareResults(before, after, options.compare);
   for (const Finding& finding : found.findings)
-    fmt::print("{} {} on {}: {}\n", finding.worse ? "worse " : "better", finding.caseId, finding.backend, finding.what);
+    fmt::print("{} {}\n", finding.worse ? "worse " : "better",
+               printable(fmt::format("{} on {}: {}", finding.caseId, finding.backend, finding.what)));
   fmt::print(
       "{} cases in both files, {} only in the first, {} only in the second; {} times tested, {} of one process "
       "run alone left out; bits changed in {} cases without another finding; {} worse, {} better\n",

@@ -139,7 +139,7 @@ void addNewCommand(CLI::App& app, CommandContext& context) {
           "--oracle-from", options->oracleFrom,
           "A Python script with a function oracle(inputs, attributes): print the command that stores its values "
           "in the case file")
-      ->check(CLI::ExistingFile);
+      ->check(cli::existingFile());
   command.add_option("--spec", options->specFile, "Read all of the above from a JSON file");
   command.add_flag("--print-spec", options->printSpec, "Print the JSON of this command line and stop");
   command.add_flag("--tdd", options->spec.tdd, "Write kernels that fail their checks until you implement them");

@@ -16,28 +16,19 @@
 #include "engine/base/guard.h"
 #include "engine/base/host_memory.h"
 #include "engine/base/interrupt.h"
+#include "engine/base/printable.h"
 #include "engine/model/model.h"
 #include "engine/tools/completion.h"
 #include "engine/tools/driver.h"
 #include "engine/tools/file_clash.h"
+#include "engine/tools/printed_streams.h"
 
 namespace opkit::cli {
 namespace {
 
-/// One line without control characters: messages quote files, which may be anything.
-std::string printable(const std::string& message) {
-  std::string line;
-  for (const char c : message)
-    if (c == '\n')
-      line += ' ';
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-      line += fmt::format("\\x{:02x}", c);
-    else
-      line += c;
-  return line;
-}
-
-int fail(const CLI::App& app, const std::string& message) {
+/// Prints one line: messages quote files, which may be anything.
+int fail(const CLI::App& app, std::string message) {
+  std::ranges::replace(message, '\n', ' ');
   // Not fmt::print, which throws: if stderr cannot be written, the error cannot be reported anyway.
   std::fputs(fmt::format("{}: {}\n", app.get_name(), printable(message)).c_str(), stderr);
   return kBadInput;
@@ -53,7 +44,7 @@ void occupyStandardDescriptors() {
 
 /// Output that did not arrive is a failure of the program.
 int closeOutput(const CLI::App& app, int code) {
-  const bool good = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  const bool good = std::fflush(stdout) == 0 && finishStreams() && std::ferror(stdout) == 0;
   if (const int signal = interruptSignal()) {
     fail(app, "interrupted");
     return 128 + signal;
@@ -128,11 +119,18 @@ std::string usageError(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 /// Last word first, as CLI11 expects. It parses a negative number as an option and an empty text as missing, so
-/// "--threads -1" becomes "--threads=-1", and "--threads=" becomes "--threads" and "".
+/// "--threads -1" becomes "--threads=-1", and "--threads=" becomes "--threads" and "". Behind "--" are operands, which
+/// stay as they are.
 std::vector<std::string> wordsOf(int argc, char** argv) {
   std::vector<std::string> words;
+  bool areOperands = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
+    areOperands = areOperands || word == "--";
+    if (areOperands) {
+      words.emplace_back(word);
+      continue;
+    }
     const bool negative =
         word.size() > 1 && word[0] == '-' && std::string_view("0123456789.in").find(word[1]) != word.npos;
     const bool behindOption =
@@ -168,6 +166,7 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
   std::string guesses;
   app.add_option("--tuning-guesses", guesses,
                  "Choose Vulkan kernels by the estimates in this file where nothing was measured")
+      ->check(existingFile())
       ->type_name("FILE");
   std::string driver;
   app.add_option("--driver", driver, "Use only the Vulkan driver of this manifest (./setup --drivers unpacks one)")
@@ -202,8 +201,7 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
 
 int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<int>()>& body) {
   occupyStandardDescriptors();
-  // Line-buffered, so that a signal loses no finished line and a full disk is noticed early.
-  static_cast<void>(std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ));
+  guardStreams();
   catchInterrupts(app.get_name());
   const Result<int> code = guarded([&]() -> Result<int> { return parseAndRun(app, argc, argv, body); });
   if (code) return closeOutput(app, *code);

@@ -1,11 +1,14 @@
 #include "engine/tools/model_listing.h"
 
+#include "engine/base/printable.h"
 #include "engine/op/op_registry.h"
 
 namespace opkit {
 namespace {
 
-std::string nameOfTensor(const Model& model, TensorId index) { return !index ? "-" : model.tensors[index].name; }
+std::string nameOfTensor(const Model& model, TensorId index) {
+  return !index ? "-" : printable(model.tensors[index].name);
+}
 
 std::string namesOf(const Model& model, const std::vector<TensorId>& indices) {
   std::string text;
@@ -28,7 +31,7 @@ std::string descText(const ModelTensor& tensor) {
   for (size_t d = 0; d < shape.size(); ++d)
     extents.push_back(shape[d] != kDynamic            ? fmt::to_string(shape[d])
                       : tensor.extentNames[d].empty() ? "?"
-                                                      : tensor.extentNames[d]);
+                                                      : printable(tensor.extentNames[d]));
   return fmt::format("{}[{}]", nameOf(tensor.desc.dtype), fmt::join(extents, ","));
 }
 
@@ -37,7 +40,8 @@ std::string listGraph(const Model& model, const OpRegistry& registry, const std:
   std::string text;
   for (TensorId index : model.inputs) {
     const ModelTensor& tensor = model.tensors[index];
-    text += fmt::format("{}input    {}{}\n", indent, tensor.name, indent.empty() ? " " + descText(tensor) : "");
+    text +=
+        fmt::format("{}input    {}{}\n", indent, printable(tensor.name), indent.empty() ? " " + descText(tensor) : "");
   }
   for (TensorId index : model.outputs) text += fmt::format("{}output   {}\n", indent, nameOfTensor(model, index));
   size_t constantBytes = 0, constants = 0;
@@ -45,19 +49,19 @@ std::string listGraph(const Model& model, const OpRegistry& registry, const std:
     if (!tensor.constant) continue;
     constantBytes += tensor.constant->sizeBytes();
     ++constants;
-    text += fmt::format("{}{} {} {}{}\n", indent, tensor.defaultOf ? "default " : "constant", tensor.name,
+    text += fmt::format("{}{} {} {}{}\n", indent, tensor.defaultOf ? "default " : "constant", printable(tensor.name),
                         tensor.desc.toString(), shortValue(*tensor.constant));
   }
   for (const ModelNode& node : model.nodes) {
     const OpDef* def = registry.find(node.type);
     const std::string params = def ? paramsToJson(def->params, node.params) : "";
-    text += fmt::format("{}node     {}{} '{}' ({}) -> {}\n", indent, node.type, params == "{}" ? "" : params, node.name,
-                        namesOf(model, node.inputs), namesOf(model, node.outputs));
+    text += fmt::format("{}node     {}{} '{}' ({}) -> {}\n", indent, printable(node.type), params == "{}" ? "" : params,
+                        printable(node.name), namesOf(model, node.inputs), namesOf(model, node.outputs));
     for (const Subgraph& subgraph : node.subgraphs) {
       std::vector<TensorId> captured;
       for (int position : subgraph.captures) captured.push_back(node.inputs[static_cast<size_t>(position)]);
-      text +=
-          fmt::format("{}  subgraph {}, its last inputs are ({})\n", indent, subgraph.name, namesOf(model, captured));
+      text += fmt::format("{}  subgraph {}, its last inputs are ({})\n", indent, printable(subgraph.name),
+                          namesOf(model, captured));
       text += listGraph(subgraph.model, registry, indent + "    ");
     }
   }
@@ -68,8 +72,9 @@ std::string listGraph(const Model& model, const OpRegistry& registry, const std:
 }  // namespace
 
 std::string listModel(const Model& model, const OpRegistry& registry) {
-  std::string text = fmt::format("producer {}\n", model.producer.empty() ? "-" : model.producer);
-  for (const auto& [key, value] : model.metadata) text += fmt::format("metadata {} = {}\n", key, value);
+  std::string text = fmt::format("producer {}\n", model.producer.empty() ? "-" : printable(model.producer));
+  for (const auto& [key, value] : model.metadata)
+    text += fmt::format("metadata {} = {}\n", printable(key), printable(value));
   return text + listGraph(model, registry, "");
 }
 

@@ -7,6 +7,7 @@
 #endif
 #include "engine/base/guard.h"
 #include "engine/base/make_thread_pool.h"
+#include "engine/base/printable.h"
 #include "engine/model/tensor_file.h"
 #include "engine/runtime/session.h"
 #include "engine/tensor/objects.h"
@@ -334,7 +335,7 @@ nlohmann::json compare(const Options& options, const std::vector<Expectation>& e
     for (const auto& [name, tensor] : step.outputs) {
       if (name != expectation.name) continue;
       const Comparison result = compareTensors(tensor, expectation.tensor, options.rtol, options.atol);
-      fmt::print("{} {}: {}\n", result.passed ? "equal " : "DIFFER", name, result.message);
+      fmt::print("{} {}: {}\n", result.passed ? "equal " : "DIFFER", printable(name), printable(result.message));
       passed = passed && result.passed;
       list.push_back({{"output", name}, {"passed", result.passed}, {"message", result.message}});
     }
@@ -388,7 +389,8 @@ void printColumns(const Model& model) {
     const size_t count = labels.size();
     labels.resize(std::min(count, kMost));
     fmt::print("output {} is the scores in place of the maps of ZipMap; its {} columns are {}{}\n",
-               model.tensors[model.outputs[i]].name, count, fmt::join(labels, ", "), count > kMost ? ", ..." : "");
+               printable(model.tensors[model.outputs[i]].name), count,
+               printable(fmt::format("{}", fmt::join(labels, ", "))), count > kMost ? ", ..." : "");
   }
 }
 
@@ -415,7 +417,8 @@ Result<int> run(const Options& options, cli::Plugins& plugins) {
   if (!options.outputFolder.empty()) {
     OPKIT_ASSIGN(files,
                  cli::OutputFiles::plan(options.outputFolder, session->outputNames(), stepCount, filesRead(options)));
-    for (const auto& [name, stem] : files->renamed()) fmt::print("output '{}' is written as {}\n", name, stem);
+    for (const auto& [name, stem] : files->renamed())
+      fmt::print("output '{}' is written as {}\n", printable(name), printable(stem));
   }
   for (size_t i = 0; i < stepCount; ++i) {
     OPKIT_ASSIGN(RunStep step, runStep(*session, plan, i, options.repeat, !options.tracePath.empty()));

@@ -1,5 +1,6 @@
 #include "engine/tools/run_report.h"
 
+#include "engine/base/printable.h"
 #include "engine/graph/pass.h"
 #include "engine/tensor/objects.h"
 
@@ -91,7 +92,7 @@ std::string textOf(const Tensor& value) {
   if (value.desc.dtype != DType::String) return text;
   const std::vector<std::string>& strings = stringsOf(value);
   for (size_t i = 0; i < std::min(strings.size(), kMost); ++i)
-    text += fmt::format("{} '{}'", i == 0 ? ":" : ",", strings[i]);
+    text += fmt::format("{} '{}'", i == 0 ? ":" : ",", printable(strings[i]));
   return strings.size() > kMost ? text + ", ..." : text;
 }
 
@@ -102,15 +103,16 @@ void printDevice(const DeviceInfo& device) {
 }
 
 void printStep(const RunStep& step) {
-  for (const std::string& input : step.inputs) fmt::print("input  {}\n", input);
+  for (const std::string& input : step.inputs) fmt::print("input  {}\n", printable(input));
   for (const auto& [name, tensor] : step.outputs) {
     if (isObject(tensor.desc.dtype)) {
-      fmt::print("output {} {}\n", name, textOf(tensor));
+      fmt::print("output {} {}\n", printable(name), textOf(tensor));
       continue;
     }
     const TensorSummary summary = summarize(tensor);
-    fmt::print("output {} {}: min {:.6g}, max {:.6g}, mean {:.6g}{}\n", name, tensor.desc.toString(), summary.minimum,
-               summary.maximum, summary.mean, summary.nans > 0 ? fmt::format(", {} NaN", summary.nans) : "");
+    fmt::print("output {} {}: min {:.6g}, max {:.6g}, mean {:.6g}{}\n", printable(name), tensor.desc.toString(),
+               summary.minimum, summary.maximum, summary.mean,
+               summary.nans > 0 ? fmt::format(", {} NaN", summary.nans) : "");
   }
   const auto [fastest, slowest] = std::minmax_element(step.runNs.begin(), step.runNs.end());
   fmt::print("resize {}, run {}", formatNs(step.resizeNs), formatNs(median(step.runNs)));
@@ -143,12 +145,12 @@ void printPlacement(const RunStep& step) {
   if (step.statistics.partialViews > 0) fmt::print("partial views: {}\n", step.statistics.partialViews);
   if (step.statistics.loopRegions > 0) fmt::print("loop regions: {}\n", step.statistics.loopRegions);
   for (const Placement& row : step.placement) {
-    fmt::print("  {:{}}  {:20}  {}  {}{}{}\n", typeOf(row), width, whereOf(row), row.node, row.outputs,
-               row.copiedBytes > 0 ? fmt::format("  {} bytes copied", row.copiedBytes) : "",
+    fmt::print("  {:{}}  {:20}  {}  {}{}{}\n", typeOf(row), width, whereOf(row), printable(row.node),
+               printable(row.outputs), row.copiedBytes > 0 ? fmt::format("  {} bytes copied", row.copiedBytes) : "",
                row.fellBack ? "  (fallback)" : "");
     if (!row.cost.empty() && row.refusals.empty()) fmt::print("  {:{}}    by cost: {}\n", "", width, row.cost);
     for (const Refusal& refusal : row.refusals)
-      fmt::print("  {:{}}    not {}: {}\n", "", width, refusal.provider, refusal.reason);
+      fmt::print("  {:{}}    not {}: {}\n", "", width, refusal.provider, printable(refusal.reason));
   }
   printPlacementTotals(step);
   const CostEstimate& estimate = step.statistics.estimate;
@@ -178,8 +180,8 @@ void printProfile(const RunStep& step, const PeaksOf& peaks) {
                timeOf(*row) < 0 ? "-" : formatNs(timeOf(*row)), row->deviceNs >= 0 ? "device" : "host",
                100 * std::max(timeOf(*row), 0.0) / std::max(sum, 1.0), rate(row->flops, timeOf(*row), "GFLOP/s"),
                rate(static_cast<double>(row->bytesRead + row->bytesWritten), timeOf(*row), "GB/s"),
-               share ? fmt::format("{:.1f} % of peak", 100 * *share) : "-", typeOf(*row), width, row->node,
-               row->outputs);
+               share ? fmt::format("{:.1f} % of peak", 100 * *share) : "-", typeOf(*row), width, printable(row->node),
+               printable(row->outputs));
   }
   printTotals(step.placement, sum);
 }
@@ -195,7 +197,7 @@ void printMemory(const RunStep& step) {
         memory.arenaBytes, memory.constantBytes, memory.largestScratchBytes, step.statistics.inPlace);
   fmt::print("plans: {} made, {} found again, {} kept; runs on {}{}\n", step.statistics.plansMade,
              step.statistics.plansFound, step.statistics.plansKept, step.statistics.runsOn,
-             step.statistics.moveError.empty() ? "" : ": " + step.statistics.moveError);
+             step.statistics.moveError.empty() ? "" : ": " + printable(step.statistics.moveError));
 }
 
 nlohmann::json deviceJson(const DeviceInfo& device) {

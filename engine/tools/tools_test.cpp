@@ -353,11 +353,53 @@ TEST_F(ToolsTest, SaysThatScoresStandForMaps) {
       << outcome.out;
 }
 
+TEST_F(ToolsTest, NamesOfAModelDoNotSteerTheTerminal) {
+  const std::string name = "x\x1b[2J\n\t\xe2\x80\xae\xff", shown = "x\\x1b[2J\\x0a\\x09\\u202e\\xff";
+  SmallModel small("Relu");
+  onnx::GraphProto& graph = *small.proto.mutable_graph();
+  small.proto.set_producer_name(name);
+  graph.mutable_input(0)->set_name(name);
+  graph.mutable_node(0)->set_input(0, name);
+  graph.mutable_node(0)->set_name(name);
+  graph.mutable_node(0)->set_output(0, name + "out");
+  graph.mutable_output(0)->set_name(name + "out");
+  onnx::StringStringEntryProto& entry = *small.proto.add_metadata_props();
+  entry.set_key(name);
+  entry.set_value(name);
+  const std::string model = write("names.onnx", small);
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const Outcome ran = opRun(model + " --placement --json " + path("run.json"));
+  EXPECT_EQ(ran.code, 0) << ran.error;
+  EXPECT_NE(ran.out.find("output " + shown + "out f32["), std::string::npos) << ran.out;
+  const Outcome plain = opRun(write("plain.onnx", SmallModel("Relu")) + " --placement");
+  EXPECT_EQ(lines(ran.out), lines(plain.out)) << ran.out;
+  const Outcome listed = opConvert(model + " --dump");
+  EXPECT_NE(listed.out.find("metadata " + shown + " = " + shown + "\n"), std::string::npos) << listed.out;
+  const Outcome refused = opRun(model + " --input nope=random");
+  expectRefusal(refused, "x\\x1b[2J");
+  for (const std::string& text : {ran.out, listed.out, refused.error})
+    EXPECT_EQ(text.find_first_of("\x1b\t\xff\xe2"), std::string::npos) << text;
+  EXPECT_NE(readText(path("run.json")).find(R"(x\u001b[2J\n\t)"), std::string::npos);
+}
+
+TEST_F(ToolsTest, LongNamesLoseTheirMiddleOnStderrAlone) {
+  const std::string name(100'000, 'n');
+  SmallModel small("Relu");
+  small.proto.mutable_graph()->mutable_node(0)->set_op_type(name);
+  const Outcome refused = opRun(write("long.onnx", small));
+  expectRefusal(refused, " ... ");
+  EXPECT_LT(refused.error.size(), 1100u);
+  SmallModel whole("Relu");
+  whole.proto.set_producer_name(name);
+  const Outcome listed = opConvert(write("whole.onnx", whole) + " --dump");
+  EXPECT_NE(listed.out.find("producer " + name), std::string::npos) << listed.out.size();
+}
+
 TEST_F(ToolsTest, PipesAndDevicesAreOneLineAndExit2) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   const std::string model = write("m.onnx", SmallModel());
   for (const std::string& place : {path("pipe"), std::string("/dev/zero"), std::string("/dev/tty")}) {
-    expectRefusal(opRun(place), "cannot read '" + place);
+    expectRefusal(opRun(place), "cannot read '" + place + "': it is a pipe or a device, not a file");
     expectRefusal(opConvert(place + " " + path("m.opk")), "cannot read '" + place);
     expectRefusal(opRun(model + " --input x=" + place), "cannot read '" + place);
     expectRefusal(opRun(model + " --expect y=" + place), "cannot read '" + place);

@@ -47,17 +47,26 @@ std::string unwritableFolder(const fs::path& folder) {
   return access(place.c_str(), W_OK | X_OK) == 0 ? "" : fmt::format("'{}': {}", place.string(), std::strerror(errno));
 }
 
+/// False, with errno set, for a device that is not there, as /dev/tty without a terminal. Other files are not opened.
+bool opens(const fs::file_status& status, const std::string& path) {
+  if (!fs::is_character_file(status)) return true;
+  return Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)).isOpen();
+}
+
 std::string unwritableFile(const std::string& path, bool inPlace) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (path.empty()) return "expected a file, got an empty text";
   if (status.type() == fs::file_type::none) return fmt::format("cannot write '{}': {}", path, error.message());
   if (fs::is_directory(status)) return fmt::format("cannot write '{}': it is a folder, not a file", path);
+  if (fs::is_socket(status)) return fmt::format("cannot write '{}': it is a socket, not a file", path);
   const bool special = fs::exists(status) && !fs::is_regular_file(status);  // /dev/stdout, a pipe
-  if (fs::exists(status) && (inPlace || special) && access(path.c_str(), W_OK) != 0)
+  if (fs::exists(status) && (inPlace || special) && (access(path.c_str(), W_OK) != 0 || !opens(status, path)))
     return fmt::format("cannot write '{}': {}", path, std::strerror(errno));
   if (special || (inPlace && fs::exists(status))) return "";
-  const std::string why = unwritableFolder(fs::path(path).parent_path());
+  const Result<std::string> place = placeOf(path);
+  if (!place) return place.error().message();
+  const std::string why = unwritableFolder(fs::path(*place).parent_path());
   return why.empty() ? "" : fmt::format("cannot write '{}': {}", path, why);
 }
 
@@ -173,6 +182,15 @@ CLI::Validator completedFile() {
 
 CLI::Validator outputFolder() { return validator(unwritableNewFolder); }
 
+CLI::Validator existingFile() {
+  return validator(
+      [](const std::string& path) -> std::string {
+        const std::string why = whyUnreadable(path);
+        return why.empty() ? "" : fmt::format("cannot read '{}': {}", path, why);
+      },
+      "FILE");
+}
+
 CLI::Validator existingFolder() {
   return validator([](const std::string& path) -> std::string {
     std::error_code error;
@@ -187,6 +205,8 @@ void checkValues(CLI::App& app) {
       validator([](const std::string& text) { return text.empty() ? "expected a value, got an empty text" : ""; });
   for (CLI::Option* option :
        app.get_options([](const CLI::Option* each) { return each->get_items_expected_max() > 0; })) {
+    // One value each time: with more, an option would take the operands that follow it.
+    if (!option->get_positional()) option->allow_extra_args(false);
     const std::string type = option->get_type_name();
     if (type.starts_with("UINT"))
       option->check(wholeNumber());

@@ -36,10 +36,12 @@ CLI::Validator changedFile();
 CLI::Validator completedFile();
 /// A folder that is created if missing: the nearest existing parent must be writable.
 CLI::Validator outputFolder();
+/// A file that can be read; a command that reads it once takes a pipe, too.
+CLI::Validator existingFile();
 CLI::Validator existingFolder();
 
 /// Gives every option of the program and its commands the check of its type: whole numbers, finite numbers, a non-empty
-/// text. Options with a narrower range have their own check.
+/// text. Options with a narrower range have their own check. An option that may be repeated takes one value each time.
 void checkValues(CLI::App& app);
 
 /// For options that commands set themselves, outside CLI11: InvalidArgument unless `path` can be written.

@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "engine/base/printable.h"
 #include "harness/cases/case_writer.h"
 #include "harness/commands/commands.h"
 #include "harness/network/network_cases.h"
@@ -101,9 +102,9 @@ class CasesRun {
     if (found.leftOut.empty()) return;
     fmt::print("no case: {} of {} nodes\n", found.leftOut.size(), nodes_);
     for (const LeftOut& node : found.leftOut)
-      fmt::print("  '{}' ({}{}), {}: {}\n", node.name, node.type,
+      fmt::print("  '{}' ({}{}), {}: {}\n", printable(node.name), printable(node.type),
                  node.inside ? fmt::format(" with {} nodes inside", node.inside) : "", sharesText(node.shares),
-                 node.reason);
+                 printable(node.reason));
   }
 
   static std::string noteOf(const Case& c) {

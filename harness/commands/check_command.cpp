@@ -78,7 +78,8 @@ std::optional<DayBudget> budgetOf(const CheckArguments& options, const OpRegistr
                       !options.backend.sanitize.empty();
   if (options.budget == "none" || (options.budget.empty() && isPart)) return std::nullopt;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto today = static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::days>(now).count());
+  const auto day = std::chrono::duration_cast<std::chrono::days>(now).count();
+  const auto today = static_cast<uint64_t>(std::max<int64_t>(day, 0));  // a clock may say anything
   DayBudget budget{.day = options.day.value_or(today)};
   if (!options.budget.empty()) budget.seconds = std::stod(options.budget);
   budget.edited = operatorsOfFiles(uncommittedFiles(sourceFolder()), sourceFolder(), registry);
@@ -728,7 +729,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command
       ->add_option("--margins", options->backend.margins,
                    "Compare with this record of margins in place of the build's (harness/check/margins.tsv)")
-      ->check(CLI::ExistingFile);
+      ->check(cli::existingFile());
   command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
       ->check(cli::appendedFile())
       ->excludes(store);

@@ -32,7 +32,7 @@ void EvidenceOptions::add(CLI::App& command) {
                       "Write twenty lines of Markdown for a pull request: what was checked on what, and what not")
           ->check(cli::outputFile());
   command.add_option("--verify", verify, "Repeat the run of this evidence, and compare; exit 1 if anything differs")
-      ->check(CLI::ExistingFile)
+      ->check(cli::existingFile())
       ->excludes(evidence);
   command.add_flag("--as-recorded", isRepeated)->group("");
 }

@@ -3,6 +3,7 @@
 
 #include "engine/base/interrupt.h"
 #include "engine/base/json_text.h"
+#include "engine/base/printable.h"
 #include "harness/check/check.h"
 #include "harness/commands/check_rerun.h"
 #include "harness/commands/expectation_options.h"
@@ -145,8 +146,8 @@ class ConformanceLane {
     notes_ += !one.note.empty();
     if (!isFailure(one.status) && !options_.verbose) return;
     progress.clear();
-    fmt::print("{} {} on {}: {}\n{}", coloured(one.status, nameOf(one.status)), folder.path, backend_, one.reason,
-               one.rerun ? rerunText(*one.rerun) : "");
+    fmt::print("{} {} on {}: {}\n{}", coloured(one.status, nameOf(one.status)), printable(folder.path), backend_,
+               printable(one.reason), one.rerun ? rerunText(*one.rerun) : "");
   }
 
   void printSummary() const {
@@ -155,11 +156,11 @@ class ConformanceLane {
       std::vector<std::pair<size_t, std::string>> sorted;
       for (const auto& [reason, number] : reasons_) sorted.emplace_back(number, reason);
       std::sort(sorted.begin(), sorted.end(), std::greater<>());
-      for (const auto& [number, reason] : sorted) fmt::print("{:6}  {}\n", number, reason);
+      for (const auto& [number, reason] : sorted) fmt::print("{:6}  {}\n", number, printable(reason));
     }
     if (!fallbacks_.empty()) {
       fmt::print("\nfallbacks from {}, nodes by operator:\n", backend_);
-      for (const auto& [op, number] : fallbacks_) fmt::print("{:6}  {}\n", number, op);
+      for (const auto& [op, number] : fallbacks_) fmt::print("{:6}  {}\n", number, printable(op));
     }
     fmt::print("\n");
     Table table({"suite", "backend", "models", "pass", "fail", "unsupported", "skip", "unproved"});

@@ -105,7 +105,7 @@ Result<int> fit(const std::vector<std::string>& files) {
 void addCostsCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("costs", "Estimate how long each case of check takes, from recorded results");
   auto files = std::make_shared<std::vector<std::string>>();
-  command->add_option("FILE", *files, "Results of `check --json`")->required()->check(CLI::ExistingFile);
+  command->add_option("FILE", *files, "Results of `check --json`")->required()->check(cli::existingFile());
   command->footer(
       "Prints the new harness/cases/costs.tsv. Example:\n  op-harness check --budget none --json all.jsonl && "
       "op-harness costs "

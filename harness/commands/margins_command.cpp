@@ -124,10 +124,10 @@ void addMarginsCommand(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<MarginArguments>();
   command->add_option("FILE", options->results, "Results of `check --written --json`")
       ->required()
-      ->check(CLI::ExistingFile);
+      ->check(cli::existingFile());
   command->add_option("--update", options->update, "The record: harness/check/margins.tsv")
       ->required()
-      ->check(CLI::ExistingFile)
+      ->check(cli::existingFile())
       ->check(cli::changedFile());
   command->footer(
       "Replaces the figures of the results' operators in their environments, and prints old and new ones. The last "

@@ -2,6 +2,7 @@
 
 #include "engine/base/interrupt.h"
 #include "engine/base/json_text.h"
+#include "engine/base/printable.h"
 #include "harness/commands/model_job.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
@@ -78,8 +79,9 @@ class ModelRun {
     const bool outputs = part == ModelJob::Part::Outputs;
     fmt::print("{}{}:\n{}", std::exchange(heading_, ""),
                outputs ? "as production runs it, outputs" : "tensor by tensor, with nothing fused", text);
-    fmt::print("{} {} on {}: {} {}{}{}\n", coloured(one.status, nameOf(one.status)), one.id, one.backend,
-               one.layers.size(), outputs ? "outputs" : "tensors", one.reason.empty() ? "" : ": ", one.reason);
+    fmt::print("{} {} on {}: {} {}{}{}\n", coloured(one.status, nameOf(one.status)), printable(one.id), one.backend,
+               one.layers.size(), outputs ? "outputs" : "tensors", one.reason.empty() ? "" : ": ",
+               printable(one.reason));
     std::fflush(stdout);
     failed_ = failed_ || isFailure(one.status);
     executed_ = executed_ || isExecuted(one.status);

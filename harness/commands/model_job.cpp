@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "engine/base/child_process.h"
+#include "engine/base/printable.h"
 #include "harness/check/check.h"
 #include "harness/model/bisect.h"
 #include "harness/run/terminal.h"
@@ -52,7 +53,8 @@ std::string growthText(const CaseResult& result) {
     if (after / before > jump) jump = after / before, at = i;
   }
   if (jump > 2)
-    text += fmt::format("largest step: x{} at '{}' ({})\n", formatNumber(jump), layers[at].tensor, layers[at].op);
+    text += fmt::format("largest step: x{} at '{}' ({})\n", formatNumber(jump), printable(layers[at].tensor),
+                        layers[at].op);
   return text;
 }
 

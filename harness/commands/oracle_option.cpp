@@ -17,7 +17,7 @@ CLI::Option* addOracleOptions(CLI::App& command, ScriptOptions& options) {
       command
           .add_option("--oracle", options.path,
                       "Compute the expected values of one operator by oracle(inputs, attributes) of this Python script")
-          ->check(CLI::ExistingFile);
+          ->check(cli::existingFile());
   command
       .add_option("--oracle-timeout", options.seconds,
                   "Stop the script of --oracle if one case takes more than this many seconds")
@@ -68,7 +68,7 @@ Result<std::string> fileWith(const std::string& file, const std::vector<Case>& c
   }
   const auto isOld = [&](const nlohmann::json& old) {
     const nlohmann::json& first = entries.front();
-    if (!old.contains("expected") || old.value("name", "") != storedName(old.value("source", ""))) return false;
+    if (!old.contains("expected") || textField(old, "name") != storedName(textField(old, "source"))) return false;
     if (isWhole && old.value("op", nlohmann::json()) == first["op"]) return true;
     return std::ranges::any_of(entries, [&](const nlohmann::json& entry) { return isSameCase(entry, old); });
   };

@@ -21,7 +21,7 @@ TEST(Program, BadUsageIsOneLineAndTwo) {
   expectOneLine(run("check --backend nope"), "nope");
   expectOneLine(run("check --backend cpu --cases " + nowhere()), nowhere());
   expectOneLine(run("check --backend cpu --case 'Relu/f32[2]'"), "Relu/f32[2]");
-  expectOneLine(run("check --backend cpu --cases " + fileWith("bad.json", "{")), "not JSON");
+  expectOneLine(run("check --backend cpu --cases " + fileWith("bad.json", "{")), "line 1: the JSON ends too early");
   expectOneLine(run("conformance " + nowhere()), nowhere());
   expectOneLine(run("model " + nowhere("a.onnx") + " --backend cpu"), nowhere("a.onnx"));
   expectOneLine(run("model zoo:transformer --backend cpu --resize nope=1x2"), "nope");
@@ -43,7 +43,7 @@ TEST(Program, PluginsAreCheckedLikeEverythingElse) {
       run("check --backend twin --case 'Relu/f32[6,7]/normal/seed=7' --plugin " + folder + "/libdevice_and_pass.so");
   EXPECT_EQ(twin.code, 0) << twin.text;
   EXPECT_NE(run("list --op com.example::ScaledTanh" + plugin).text.find("scale * tanh"), std::string::npos);
-  expectOneLine(run("check --plugin " + nowhere("a.so")), "no such file");
+  expectOneLine(run("check --plugin " + nowhere("a.so")), "No such file");
   expectOneLine(run("check --backend cpu --op com.example::ScaledTanh"), "com.example::ScaledTanh");
 }
 

@@ -1,4 +1,5 @@
 #include "harness/run/terminal.h"
+#include "engine/base/printable.h"
 
 #include <unistd.h>
 
@@ -78,7 +79,10 @@ std::optional<std::string> Announcement::lineAt(double nowSeconds, size_t done, 
 
 Table::Table(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
 
-void Table::add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+void Table::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = printable(cell);
+  rows_.push_back(std::move(cells));
+}
 
 std::string Table::toString() const {
   std::vector<size_t> widths(rows_.front().size(), 0);
@@ -102,13 +106,13 @@ std::string formatNumber(double value) { return fmt::format("{:.3g}", value); }
 
 std::string failureBlock(const CaseResult& result, const std::string& repeatCommand) {
   const std::string kernel = result.kernel.empty() ? "" : fmt::format(" ({}/{})", result.provider, result.kernel);
-  std::string text =
-      fmt::format("{} {} on {}{}\n", coloured(result.status, nameOf(result.status)), result.id, result.backend, kernel);
-  if (!result.name.empty()) text += fmt::format("  case     {}\n", result.name);
+  std::string text = fmt::format("{} {} on {}{}\n", coloured(result.status, nameOf(result.status)),
+                                 printable(result.id), result.backend, kernel);
+  if (!result.name.empty()) text += fmt::format("  case     {}\n", printable(result.name));
   const bool isFallback = result.status == CaseStatus::Fallback;
-  text +=
-      fmt::format("  reason   {}{}\n",
-                  isFallback ? "ran on another backend, and no \"fallback\" of the case says so: " : "", result.reason);
+  text += fmt::format("  reason   {}{}\n",
+                      isFallback ? "ran on another backend, and no \"fallback\" of the case says so: " : "",
+                      printable(result.reason));
   if (result.accuracy && result.accuracy->failed > 0 && result.accuracy->worst >= 0) {
     const Comparison& c = *result.accuracy;
     text += fmt::format("  elements {} of {} wrong, {} never written\n", c.failed, c.elements, c.unwritten);
@@ -117,7 +121,8 @@ std::string failureBlock(const CaseResult& result, const std::string& repeatComm
         coordinates(result.worstShape, c.worst), c.expected, c.got, std::fabs(c.got - c.expected), c.bound,
         ulps(result), c.nmse);
   }
-  if (!result.diagnosis.empty()) text += fmt::format("  because  {} [{}]\n", result.diagnosis, result.diagnosisKind);
+  if (!result.diagnosis.empty())
+    text += fmt::format("  because  {} [{}]\n", printable(result.diagnosis), result.diagnosisKind);
   if (!result.map.empty()) {
     std::string map = "  map      " + result.map;
     for (size_t at = map.find('\n'); at != std::string::npos; at = map.find('\n', at + 1)) map.insert(at + 1, 11, ' ');
@@ -127,7 +132,7 @@ std::string failureBlock(const CaseResult& result, const std::string& repeatComm
   for (const SubCheck& sub : result.subChecks) {
     checks += fmt::format(" {}{}", sub.ok ? "" : "!", sub.name);
     const bool known = result.reason == sub.name + ": " + sub.message || sub.message.ends_with(result.reason);
-    if (!sub.ok && !known) text += fmt::format("  also     {}: {}\n", sub.name, sub.message);
+    if (!sub.ok && !known) text += fmt::format("  also     {}: {}\n", sub.name, printable(sub.message));
   }
   if (!checks.empty()) text += fmt::format("  checks  {}\n", checks);
   if (!repeatCommand.empty()) text += fmt::format("  repeat   {}\n", repeatCommand);

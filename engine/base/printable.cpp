@@ -1,0 +1,160 @@
+#include "engine/base/printable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace opkit {
+namespace {
+
+constexpr std::string_view kGap = " ... ";
+constexpr std::string_view kWhole = "  repeat ";  // begins a command to copy
+constexpr std::string_view kRedraw = "\r\x1b[K";
+constexpr std::array<std::string_view, 5> kSequences = {"\x1b[0m", "\x1b[31m", "\x1b[32m", "\x1b[33m", kRedraw};
+
+/// One character of a text: its bytes and its code point; bytes that are no UTF-8 are one byte each.
+struct Character {
+  size_t length = 1;
+  uint32_t point = 0;
+  bool isValid = false;
+  bool isCut = false;  // the text ends inside it
+};
+
+/// The bytes of the character that begins with `lead`; 0 for a byte that begins none.
+size_t lengthOf(unsigned char lead) {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead < 0xE0) return 2;
+  if (lead >= 0xE0 && lead < 0xF0) return 3;
+  return lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+}
+
+Character characterAt(std::string_view text, size_t at) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[at + i]); };
+  const size_t length = lengthOf(byte(0));
+  if (length == 1) return {1, byte(0), true};
+  if (length == 0) return {.point = byte(0)};
+  uint32_t point = byte(0) & (0xFFU >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if (at + i == text.size()) return {.point = byte(0), .isCut = true};
+    if ((byte(i) & 0xC0) != 0x80) return {.point = byte(0)};
+    point = point << 6 | (byte(i) & 0x3FU);
+  }
+  constexpr std::array<uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
+  const bool isSurrogate = point >= 0xD800 && point < 0xE000;
+  if (point < kLeast[length] || point > 0x10FFFF || isSurrogate) return {.point = byte(0)};
+  return {length, point, true};
+}
+
+/// Controls, and characters that are invisible or turn the writing direction.
+bool steers(uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
+         (c >= 0x2060 && c <= 0x206F) || c == 0x061C || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) ||
+         (c >= 0xE0000 && c <= 0xE007F);
+}
+
+/// The text in place of a character that may not be printed.
+std::string nameOf(const Character& c) {
+  if (!c.isValid || c.point < 0x80) return fmt::format("\\x{:02x}", c.point);
+  return c.point < 0x10000 ? fmt::format("\\u{:04x}", c.point) : fmt::format("\\U{:08x}", c.point);
+}
+
+/// The last byte before `at` at which a character ends.
+size_t endBefore(std::string_view text, size_t at) {
+  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) --at;
+  return at;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string line;
+  for (size_t at = 0; at < text.size();) {
+    const Character c = characterAt(text, at);
+    if (c.isValid && !steers(c.point))
+      line += text.substr(at, c.length);
+    else
+      line += nameOf(c);
+    at += c.length;
+  }
+  return line;
+}
+
+std::string shortened(const std::string& text, size_t most) {
+  if (text.size() <= most) return text;
+  const size_t head = endBefore(text, most / 2), tail = endBefore(text, text.size() - most / 2);
+  return text.substr(0, head) + std::string(kGap) + text.substr(tail);
+}
+
+std::string PrintedLines::add(std::string_view piece) {
+  rest_ += piece;
+  take(false);
+  return std::exchange(out_, {});
+}
+
+std::string PrintedLines::finish() {
+  take(true);
+  endLine();
+  return std::exchange(out_, {});
+}
+
+void PrintedLines::take(bool isLast) {
+  const std::string_view text = rest_;
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t taken = takeOne(text.substr(at), isLast);
+    if (taken == 0) break;
+    at += taken;
+  }
+  rest_.erase(0, at);
+}
+
+size_t PrintedLines::takeOne(std::string_view text, bool isLast) {
+  const auto begins = [&](std::string_view sequence) { return isTerminal_ && text.starts_with(sequence); };
+  const auto mayBegin = [&](std::string_view sequence) { return isTerminal_ && sequence.starts_with(text); };
+  const Character c = characterAt(text, 0);
+  const bool isUnfinished = c.isCut || text == "\r" || std::ranges::any_of(kSequences, mayBegin);
+  const auto* const known = std::ranges::find_if(kSequences, begins);
+  if (known == kSequences.end() && isUnfinished && !isLast) return 0;
+  for (const std::string_view end : {std::string_view("\n"), std::string_view("\r\n"), kRedraw}) {
+    if (!text.starts_with(end) || (end == kRedraw && !isTerminal_)) continue;
+    endLine();
+    out_ += end;
+    return end.size();
+  }
+  if (known != kSequences.end()) {
+    put(*known);
+    return known->size();
+  }
+  if (c.isValid && (c.point == '\t' || !steers(c.point)))
+    put(text.substr(0, c.length));
+  else
+    put(nameOf(c));
+  return c.length;
+}
+
+void PrintedLines::put(std::string_view text) {
+  if (head_.size() < kWhole.size()) head_ += text;
+  length_ += text.size();
+  if (length_ <= most_ / 2 || head_.starts_with(kWhole)) {
+    out_ += text;
+    return;
+  }
+  tail_ += text;
+  // Memory for lines of any length: what cannot be among the last bytes goes.
+  if (tail_.size() > 4 * most_) tail_.erase(0, endBefore(tail_, tail_.size() - 2 * most_));
+}
+
+void PrintedLines::endLine() {
+  if (tail_.size() > most_ / 2)
+    out_ += std::string(kGap) + tail_.substr(endBefore(tail_, tail_.size() - most_ / 2));
+  else
+    out_ += tail_;
+  length_ = 0;
+  head_.clear();
+  tail_.clear();
+}
+
+}  // namespace opkit
