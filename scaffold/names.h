@@ -8,6 +8,9 @@
 
 namespace opkit::scaffold {
 
+/// Longer words are no names; std::regex needs stack for each character.
+inline constexpr size_t kLongestName = 200;
+
 /// "HardShrink" -> "hard_shrink", "LRN" -> "lrn", "Conv2D" -> "conv2_d"; the folder and namespace of an operator.
 std::string snakeCase(const std::string& upperCamel);
 /// "hard_shrink" -> "HardShrink".

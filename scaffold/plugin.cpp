@@ -8,10 +8,10 @@ namespace opkit::scaffold {
 
 Result<Plan> planPlugin(const Tree& folder, const Templates& templates, const std::string& name,
                         const std::string& domain, const std::string& language, bool force) {
-  if (!std::regex_match(name, std::regex("[a-z][a-z0-9_]{1,40}")) || isKeyword(name))
+  if (name.size() > kLongestName || !std::regex_match(name, std::regex("[a-z][a-z0-9_]{1,40}")) || isKeyword(name))
     return Status::invalidArgument("a plugin's name is a lower-case word such as hard_shrink, and no keyword, got '{}'",
                                    name);
-  if (!std::regex_match(domain, std::regex("[a-z][a-z0-9_]*(\\.[a-z][a-z0-9_]*)+")))
+  if (domain.size() > kLongestName || !std::regex_match(domain, std::regex("[a-z][a-z0-9_]*(\\.[a-z][a-z0-9_]*)+")))
     return Status::invalidArgument("--domain: expected a reversed domain such as com.acme, got '{}'", domain);
   if (language != "c" && language != "cpp")
     return Status::invalidArgument("--language: expected c or cpp, got '{}'", language);

@@ -43,7 +43,7 @@ Status splitChoices(Attribute& attribute) {
   static const std::regex word("[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*");
   std::vector<std::string> enumerators;
   for (const std::string& choice : splitAt(attribute.initial, '|')) {
-    if (!std::regex_match(choice, word))
+    if (choice.size() > kLongestName || !std::regex_match(choice, word))
       return Status::invalidArgument("--attr {}: a choice is a word such as half_pixel, got '{}' in '{}'",
                                      attribute.name, choice, attribute.initial);
     enumerators.push_back(choiceName(choice));

@@ -27,7 +27,7 @@ std::string shaderKey(const std::string& path) {
 
 Status checkOnnxName(const std::string& onnx) {
   static const std::regex pattern("([A-Za-z][A-Za-z0-9_.]*::)?[A-Za-z][A-Za-z0-9_]*");
-  if (std::regex_match(onnx, pattern)) return Status::ok();
+  if (onnx.size() <= kLongestName && std::regex_match(onnx, pattern)) return Status::ok();
   return Status::invalidArgument("--onnx: expected an operator type such as HardSwish or com.acme::Foo, got '{}'",
                                  onnx);
 }

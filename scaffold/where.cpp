@@ -4,6 +4,7 @@
 #include <regex>
 #include <set>
 
+#include "scaffold/names.h"
 #include "scaffold/validate.h"
 
 namespace opkit::scaffold {
@@ -124,7 +125,8 @@ Result<std::vector<Place>> placesOf(const Tree& tree, const std::string& name) {
   const std::vector<KnownOperator> known = operatorsOf(tree);
   const auto op = std::ranges::find(known, name, &KnownOperator::type);
   const std::string type = withoutDomain(name);
-  if (type.empty() || !std::ranges::all_of(type, [](unsigned char c) { return std::isalnum(c) || c == '_'; }))
+  if (type.empty() || name.size() > kLongestName ||
+      !std::ranges::all_of(type, [](unsigned char c) { return std::isalnum(c) || c == '_'; }))
     return Status::invalidArgument("expected an operator such as Softmax or com.microsoft::FusedConv, got '{}'", name);
   const std::string folder = op != known.end() ? op->folder : folderOfRule(tree, name);
   if (folder.empty())

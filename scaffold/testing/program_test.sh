@@ -60,6 +60,11 @@ refused 'are of one type, got f32 and f16' new Thing --kind rowwise --input x:f3
 refused '--rows is for kind rowwise, got kind reduce' new Thing --kind reduce --rows groups
 refused "expected one of axis, from-axis, groups, got 'column'" new Thing --kind rowwise --rows column
 refused "a choice is a word such as half_pixel, got ''" new Thing --kind custom --attr 'mode:string=a|'
+long=$(head -c 100000 /dev/zero | tr '\0' a)
+refused "a choice is a word such as half_pixel, got 'aaa" new Thing --kind custom --attr "mode:string=$long|b"
+refused 'expected an operator type such as HardSwish' new Thing --kind unary --onnx "$long"
+refused 'expected an operator such as Softmax' where "$long"
+refused 'expected a reversed domain' plugin thing --domain "a.$long"
 refused 'must differ by more than case' new Thing --kind custom --attribute 'mode:string=a|A'
 refused 'a default of type int' new Thing --kind custom --attr 'mode:int=1|2'
 refused 'needs the choices none|add|mul|max|min' new Thing --kind scatter --attr reduction:string=add
@@ -106,7 +111,7 @@ refused 'has a kernel on vulkan' add-backend Softmax vulkan
 refused "got 'cuda'" add-backend Softmax cuda
 refused 'there is no operator Nothing' new-kernel Nothing --backend cpu --name fused
 refused "got 'cuda'" new-kernel Softmax --backend cuda --name fused
-refused 'File does not exist: none.py' new Thing --kind unary --oracle-from none.py
+refused "cannot read 'none.py': No such file" new Thing --kind unary --oracle-from none.py
 refused '--name is required' new-kernel Softmax --backend cpu
 refused 'expected a snake_case name' new-kernel Softmax --backend cpu --name Fused
 refused 'softmax_cpu.cpp says "vector" already' new-kernel Softmax --backend cpu --name vector
