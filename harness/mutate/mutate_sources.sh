@@ -12,6 +12,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 count=12 seed=$(($(date +%s) / 86400)) only=. least=80 copy=$root/out/mutants list=
+((seed >= 0)) || seed=0  # by a wrong clock
 while [ $# -gt 0 ]; do
   case $1 in
     --list) list=1; shift; continue ;;

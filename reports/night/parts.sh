@@ -12,6 +12,7 @@ cd "$(dirname "$0")/../.."
 ledger=${OPKIT_NIGHTS:-reports/nights.md}
 bin=build/release/bin
 day=$(($(date +%s) / 86400))
+((day >= 0)) || day=0  # by a wrong clock
 limit=1800
 refuse() { echo "nightly: $*" >&2; exit 2; }
 

@@ -42,11 +42,12 @@ done
 # The folder is emptied: take no other one.
 [ ! -e "$output" ] || [ -e "$output/.contrib" ] || [ -z "$(ls -A "$output" 2>&1)" ] ||
   refuse "--output '$output' holds something else"
+outputFile --output "$output/.contrib"
 command -v node >/dev/null && command -v npm >/dev/null || refuse "needs node and npm: ./setup --trained installs them"
 version=$(node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).packages["onnxruntime-node"]' \
   "$here/trained_networks.json")
 manifest="{\"private\": true, \"dependencies\": {\"onnxruntime-node\": \"$version\"}}"
 
 fetchPackages "$cache" "$manifest"
-mkdir -p "$output" && touch "$output/.contrib" || refuse "cannot write '$output'"
+touch "$output/.contrib"
 exec node "$here/contrib.mjs" "$(realpath "$cache")" "$(realpath "$bin")" "$(realpath "$output")" "$backends" "$rounds" "$filter"

@@ -1,4 +1,11 @@
 # For the scripts of this folder, which source it; they define refuse.
+# outputFile OPTION FILE: refuses a FILE that cannot be written, before hours of work for it. It stays as it is.
+outputFile() {
+  local isNew=
+  [ -e "$2" ] || isNew=yes
+  [ ! -d "$2" ] && mkdir -p -- "$(dirname -- "$2")" 2>/dev/null && : 2>/dev/null >>"$2" || refuse "$1: cannot write '$2'"
+  [ -z "$isNew" ] || rm -f -- "$2"
+}
 # fetchPackages CACHE MANIFEST: installs the packages of a package.json in CACHE. npm installs beside it, and a finished
 # folder takes its place. A folder for the same manifest is kept.
 fetchPackages() {

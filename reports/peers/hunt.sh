@@ -26,6 +26,7 @@ refuse() { echo "hunt.sh: $*" >&2; exit 2; }
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/opkit/contrib bin=$root/build/release/bin record=$root/out/hunt.tsv
 operators= seed=$(($(date +%s) / 86400)) count=20 draws= threads=1,2 budget=0 worst=20 turn=30 rounds=2 simd= keep=
+((seed >= 0)) || seed=0  # by a wrong clock
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) sed -n '2,21s/^# //p' "$0"; exit 0 ;;
@@ -46,11 +47,12 @@ number --turn "$turn" 1
 [[ ,$threads =~ ^(,[1-9][0-9]{0,2})+$ ]] || refuse "--threads expects numbers from 1 to 999, separated by commas, got '$threads'"
 [[ -z $draws || ,$draws =~ ^(,(0|[1-9][0-9]{0,5}))+$ ]] || refuse "--draws expects numbers separated by commas, got '$draws'"
 [ -x "$bin/op-run" ] || refuse "no op-run in '$bin': build first"
+outputFile --record "$record"
+[ -z "$keep" ] || outputFile --keep "$keep/.written"
 command -v node >/dev/null && command -v npm >/dev/null || refuse "needs node and npm: ./setup --trained installs them"
 version=$(node -p 'JSON.parse(require("fs").readFileSync(process.argv[1])).packages["onnxruntime-node"]' \
   "$here/trained_networks.json")
 fetchPackages "$cache" "{\"private\": true, \"dependencies\": {\"onnxruntime-node\": \"$version\"}}"
-mkdir -p "$(dirname "$record")" ${keep:+"$keep"} || refuse "cannot write '$record'"
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
 code=0

@@ -47,6 +47,7 @@ done
 [[ $rounds =~ ^[1-9][0-9]{0,3}$ ]] || refuse "--rounds expects a number from 1 to 9999, got '$rounds'"
 [[ $nodes =~ ^[0-9]{1,3}$ ]] || refuse "--nodes expects a number from 0 to 999, got '$nodes'"
 [ -x "$bin/op-convert" ] && [ -x "$bin/op-run" ] || refuse "no op-convert and op-run in '$bin': build first"
+outputFile --record "$record"
 command -v node >/dev/null && command -v npm >/dev/null || refuse "needs node and npm: ./setup --trained installs them"
 manifest=$(node -e '
   const tables = process.argv[1].split(",").map((file) => JSON.parse(require("fs").readFileSync(file, "utf8")));
@@ -56,7 +57,6 @@ manifest=$(node -e '
   ' "$tables" 2>/dev/null) || refuse "--table '$tables': one is no JSON file with packages and networks"
 
 fetchPackages "$cache" "$manifest"
-mkdir -p "$(dirname "$record")" || refuse "cannot write '$record'"
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT
 code=0

@@ -48,6 +48,8 @@ json=${json:-${output%/}.jsonl}
 # The folder is emptied: take no other one.
 [ ! -e "$output" ] || [ -e "$output/.trained" ] || [ -z "$(ls -A "$output" 2>&1)" ] ||
   refuse "--output '$output' holds something else"
+outputFile --output "$output/.trained"
+outputFile --json "$json"
 command -v node >/dev/null && command -v npm >/dev/null || refuse "needs node and npm: ./setup --trained installs them"
 manifest=$(node -e '
   const {packages, overrides, networks} = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
@@ -56,7 +58,7 @@ manifest=$(node -e '
   refuse "--table '$table' is no JSON file with packages and networks"
 
 fetchPackages "$cache" "$manifest"
-mkdir -p "$output" "$(dirname "$json")" && touch "$output/.trained" || refuse "cannot write '$output'"
+touch "$output/.trained"
 IFS=, read -ra list <<<"$backends"
 exec node "$here/trained.mjs" "$(realpath "$cache")" "$(realpath "$table")" "$(realpath "$bin")" "$(realpath "$output")" \
   "$(realpath -m "$json")" "$rounds" "$levels" "${list[@]}"

@@ -56,6 +56,7 @@ refused 2 'expected a folder'
 refused 2 "unknown option '--fast'" --fast
 refused 2 'expects 60 to 99999' "$scratch/a" --seconds 10
 refused 2 'expected one folder' "$scratch/a" "$scratch/b"
+refused 2 'expected one folder' "$scratch/a" -- -b
 refused 2 'a manifest of a Vulkan driver' "$scratch/a" --driver "$scratch/none.json"
 refused 2 'is not empty' "$scratch/bin"
 refused 2 'cannot write' /proc/none

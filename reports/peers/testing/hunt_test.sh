@@ -40,6 +40,8 @@ runs 2 "--count expects a number from 1 to 999999, got '0'" --count 0
 runs 2 "--draws expects numbers separated by commas, got '1,x'" --draws 1,x
 runs 2 '--threads expects numbers from 1 to 999' --threads 0
 runs 2 "no op-run in '/'" --bin /
+runs 2 "--record: cannot write '$scratch'" --record "$scratch"
+runs 2 "--keep: cannot write '$bin/op-run/kept/.written'" --keep "$bin/op-run/kept"
 runs 2 "no entry of hunt_cases.mjs is called 'Nowhere'" --operators Relu,Nowhere
 
 # An operator, one form of another, one whose inputs the stand-in refuses; a draw repeats itself.
