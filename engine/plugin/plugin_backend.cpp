@@ -88,19 +88,41 @@ class PluginBackend final : public Backend {
 
   Status upload(const Tensor& host, const Tensor& device) override {
     counters().bytesUploaded += device.sizeBytes();
-    return device_->call("upload", device_->spec().functions.upload, static_cast<const void*>(host.bytes().data()),
+    Tensor stored = host;
+    if (!isStoredAlike(host, device)) {
+      OPKIT_ASSIGN(stored, onHostAs(device));
+      convertElements(host, stored);
+    }
+    return device_->call("upload", device_->spec().functions.upload, static_cast<const void*>(stored.bytes().data()),
                          memoryOf(device), static_cast<uint64_t>(device.offsetBytes),
                          static_cast<uint64_t>(device.sizeBytes()));
   }
   Status download(const Tensor& device, const Tensor& host) override {
     counters().bytesDownloaded += device.sizeBytes();
-    return device_->call("download", device_->spec().functions.download, static_cast<const void*>(memoryOf(device)),
-                         static_cast<uint64_t>(device.offsetBytes), static_cast<void*>(host.bytes().data()),
-                         static_cast<uint64_t>(device.sizeBytes()));
+    Tensor stored = host;
+    if (!isStoredAlike(host, device)) {
+      OPKIT_ASSIGN(stored, onHostAs(device));
+    }
+    OPKIT_TRY(device_->call("download", device_->spec().functions.download, static_cast<const void*>(memoryOf(device)),
+                            static_cast<uint64_t>(device.offsetBytes), static_cast<void*>(stored.bytes().data()),
+                            static_cast<uint64_t>(device.sizeBytes())));
+    if (stored.buffer != host.buffer) convertElements(stored, host);
+    return Status::ok();
   }
   Result<std::unique_ptr<Recorder>> record() override { return std::unique_ptr<Recorder>(new HostRecorder); }
 
  private:
+  /// A plugin copies bytes. Those of another dtype or layout are converted on the host.
+  static bool isStoredAlike(const Tensor& host, const Tensor& device) {
+    return host.desc.dtype == device.desc.dtype && host.layout == device.layout;
+  }
+  /// Host memory for the bytes of `device`, as they are stored there.
+  static Result<Tensor> onHostAs(const Tensor& device) {
+    Tensor tensor{device.desc};
+    tensor.layout = device.layout;
+    OPKIT_ASSIGN(tensor.buffer, HostBuffer::create(device.sizeBytes()));
+    return tensor;
+  }
   static void* memoryOf(const Tensor& tensor) { return static_cast<const PluginBuffer&>(*tensor.buffer).memory(); }
 
   std::shared_ptr<Device> device_;  // shared: sessions of one runtime are on one device
