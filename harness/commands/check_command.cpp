@@ -34,6 +34,7 @@
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/reports.h"
 #include "harness/run/terminal.h"
+#include "harness/run/worker_note.h"
 #include "harness/watch/edited_operators.h"
 
 namespace opkit::harness {
@@ -156,8 +157,10 @@ class CheckRun {
     CaseOptions cases = options_.cases;
     if (budget_) cases.drawsOfDay = {budget_->day, budget_->coreSeconds() * DayBudget::kDrawnShare};
     Announcement drawing("drawing cases");
+    noteWork("drawing cases");
     cases.drawProgress = [&](size_t done, size_t all) { drawing.step(done, all); };
     OPKIT_ASSIGN(catalogue_, loadCases(cases, registry_));
+    noteWork("");
     return Status::ok();
   }
 
@@ -377,8 +380,7 @@ class CheckRun {
     result.backend = unit.backend.value_or(options_.backend.backends.front());
     const bool hang = outcome.kind == JobOutcome::Kind::TimedOut;
     result.status = hang ? CaseStatus::Hang : CaseStatus::Crash;
-    result.reason = hang ? lateText(outcome, limitOf(unit)) + where
-                         : fmt::format("the worker process ended with {}{}", outcome.answer, where);
+    result.reason = lossText(outcome, limitOf(unit)) + where;
     result.repro = repeatCommand(options_.backend, result.backend, result.id, result.op);
     JobReport report{toRecord(result), failureBlock(result, result.repro)};
     expectations_.judge(report.record);

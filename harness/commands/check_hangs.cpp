@@ -14,13 +14,6 @@ double hangSeconds(const CheckUnit& unit, const Catalogue& catalogue, const OpRe
   return std::min(most, std::max(kLeast, kTimesEstimate * estimate));
 }
 
-std::string lateText(const JobOutcome& late, double seconds) {
-  std::string text = fmt::format("no answer within {:.3g} s", seconds);
-  if (!late.where.empty()) text += ", in " + late.where;
-  if (!late.activity.empty()) text += ": " + late.activity;
-  return text;
-}
-
 Result<std::optional<JobReports>> Hangs::runAgain(const CheckUnit& unit, const std::string& op, double seconds,
                                                   JobOutcome& late) {
   constexpr double kMoreTime = 2;
@@ -36,7 +29,7 @@ Result<std::optional<JobReports>> Hangs::runAgain(const CheckUnit& unit, const s
       }));
   if (reports || late.kind != JobOutcome::Kind::TimedOut) return reports;
   ++hung_[op];
-  fmt::print("{} {}: {}{}\n", coloured(CaseStatus::Hang, "hang"), op, lateText(late, limits.timeoutSeconds),
+  fmt::print("{} {}: {}{}\n", coloured(CaseStatus::Hang, "hang"), op, lossText(late, limits.timeoutSeconds),
              areMany(op) ? "; its further groups that hang are not run again" : "");
   std::fflush(stdout);
   return reports;

@@ -11,9 +11,6 @@ namespace opkit::harness {
 double hangSeconds(const CheckUnit& unit, const Catalogue& catalogue, const OpRegistry& registry,
                    const std::vector<std::string>& backends, double most);
 
-/// "no answer within 5 s, in Relu/f32[3]/normal/seed=7 on cpu: its own code runs"
-std::string lateText(const JobOutcome& late, double seconds);
-
 class Hangs {
  public:
   /// `limits` of one worker, with the most seconds of a unit.

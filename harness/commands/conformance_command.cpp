@@ -97,12 +97,9 @@ class ConformanceLane {
     one.kind = "conformance";
     one.id = folder.id;
     one.backend = backend_;
-    if (outcome.kind == JobOutcome::Kind::Crashed) {
-      one.status = CaseStatus::Crash;
-      one.reason = "the worker process ended with " + outcome.answer;
-    } else if (outcome.kind == JobOutcome::Kind::TimedOut) {
-      one.status = CaseStatus::Hang;
-      one.reason = fmt::format("no answer within {} s", options_.timeoutSeconds);
+    if (outcome.kind != JobOutcome::Kind::Answered) {
+      one.status = outcome.kind == JobOutcome::Kind::Crashed ? CaseStatus::Crash : CaseStatus::Hang;
+      one.reason = lossText(outcome, options_.timeoutSeconds);
     }
     return one;
   }

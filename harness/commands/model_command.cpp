@@ -68,8 +68,7 @@ class ModelRun {
     result.id = ModelJob::idOf(options_.model, part);
     result.backend = backend;
     result.status = hang ? CaseStatus::Hang : CaseStatus::Crash;
-    result.reason = hang ? fmt::format("no answer within {} s", options_.timeoutSeconds)
-                         : fmt::format("the worker process ended with {}", outcome.answer);
+    result.reason = lossText(outcome, options_.timeoutSeconds);
     return toRecord(result);
   }
 

@@ -7,6 +7,7 @@
 #include "harness/commands/check_job.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
+#include "harness/run/worker_note.h"
 
 namespace opkit::harness {
 namespace {
@@ -20,6 +21,7 @@ struct ReplayArguments {
 /// Writes the capsule's first case as a standalone program.
 Result<int> exportProgram(const ReplayArguments& options, const Capsule& capsule, const OpRegistry& registry) {
 #ifdef OPKIT_HAS_VULKAN
+  noteWork("exporting " + capsule.group.cases.front().id());
   OPKIT_ASSIGN(const auto runtime, createRuntime("vulkan", options.backend.runtimeOptions("vulkan")));
   const PreparedGroup prepared = prepareGroup({{capsule.group.cases.front()}}, registry);
   OPKIT_ASSIGN(const std::string text, exportCpp(prepared.cases.front(), registry, *runtime));
@@ -52,11 +54,12 @@ Result<int> replay(ReplayArguments options) {
   catalogue.groups.push_back(capsule.group);
   CheckJob job(registry, catalogue, options.backend);
   bool failed = false, executed = false;
+  constexpr double kTimeoutSeconds = 120;
   OPKIT_TRY(runIsolated(
-      1, 1, 120, [&](size_t) { return job.run({.group = 0}).toText(); },
+      1, 1, kTimeoutSeconds, [&](size_t) { return job.run({.group = 0}).toText(); },
       [&](size_t, const JobOutcome& outcome) {
         failed = outcome.kind != JobOutcome::Kind::Answered;
-        if (failed) fmt::print("crash or hang: {}\n", outcome.answer);
+        if (failed) fmt::print("{}\n", lossText(outcome, kTimeoutSeconds));
         for (const JobReport& report : JobReports::fromText(outcome.answer).reports) {
           failed = failed || !report.block.empty();
           executed = executed || isExecuted(report.record.status);

@@ -188,8 +188,8 @@ class Pool {
     worker.busy = true;
     worker.note.clear();
     worker.clock.begin(limits_.timeoutOf ? limits_.timeoutOf(worker.job) : limits_.timeoutSeconds);
-    if (!sendAll(worker.channel.get(), &worker.job, sizeof(worker.job)))
-      return Status::internal("a worker ended before its job");
+    // A worker that ended before its job is noticed where the answer is read.
+    static_cast<void>(sendAll(worker.channel.get(), &worker.job, sizeof(worker.job)));
     return Status::ok();
   }
 
@@ -261,6 +261,19 @@ class Pool {
 };
 
 }  // namespace
+
+std::string lossText(const JobOutcome& outcome, double limitSeconds) {
+  if (outcome.kind == JobOutcome::Kind::Crashed) return "the worker process ended with " + outcome.answer;
+  std::string text = fmt::format("no answer within {:.3g} s", limitSeconds);
+  if (!outcome.where.empty()) text += ", in " + outcome.where;
+  if (!outcome.activity.empty()) text += ": " + outcome.activity;
+  return text;
+}
+
+std::string placedLossText(const JobOutcome& outcome, double limitSeconds) {
+  const bool isPlaced = outcome.kind == JobOutcome::Kind::Crashed && !outcome.where.empty();
+  return lossText(outcome, limitSeconds) + (isPlaced ? ", in " + outcome.where : "");
+}
 
 double runningWorkersSeconds() {
   double sum = 0;

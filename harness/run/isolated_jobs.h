@@ -19,6 +19,12 @@ struct JobOutcome {
   std::string activity;  // if it is late: activityOf() its worker
 };
 
+/// Why a job gave no answer: "no answer within 5 s, in Relu/f32[3]/normal/seed=7 on cpu: its own code runs", or "the
+/// worker process ended with signal 11 (Segmentation fault)".
+std::string lossText(const JobOutcome& outcome, double limitSeconds);
+/// The same; of a crash it also says where.
+std::string placedLossText(const JobOutcome& outcome, double limitSeconds);
+
 struct IsolationLimits {
   size_t workers = 1;
   double timeoutSeconds = 300;           // of one job, by a WorkerClock: other processes do not use it up

@@ -9,6 +9,7 @@
 #include <map>
 #include <new>
 #include <stdexcept>
+#include <thread>
 
 #include "harness/run/worker_note.h"
 
@@ -67,7 +68,7 @@ TEST(IsolatedJobs, AWorkerThatEndsOrHangsLeavesWhereItWas) {
   EXPECT_EQ(outcomes.at(2).activity, "its own code runs");
   EXPECT_EQ(outcomes.at(3).activity, "all its threads sleep");
   EXPECT_EQ(outcomes.at(4).where, "");
-  noteWork("no worker: nothing happens");
+  noteWork("no worker: for the line of a crash");
 }
 
 TEST(IsolatedJobs, WhatAJobThrowsIsItsOutcome) {
@@ -109,6 +110,25 @@ TEST(IsolatedJobs, AHangCostsOneJob) {
   ASSERT_EQ(outcomes.size(), 4u);
   EXPECT_EQ(outcomes.at(1).kind, Kind::TimedOut);
   EXPECT_EQ(outcomes.at(2).kind, Kind::Answered);
+}
+
+TEST(IsolatedJobs, AWorkerThatEndsBetweenTwoJobsCostsTheSecond) {
+  std::map<size_t, JobOutcome> outcomes;
+  const auto job = [](size_t i) -> std::string {
+    if (i == 0)
+      std::thread([] {
+        usleep(50'000);
+        raise(SIGKILL);
+      }).detach();
+    return "done";
+  };
+  const Status status = runIsolated(3, 1, 20, job, [&](size_t i, const JobOutcome& outcome) {
+    outcomes[i] = outcome;
+    if (i == 0) usleep(200'000);  // until the worker has ended
+  });
+  ASSERT_TRUE(status.isOk()) << status.message();
+  EXPECT_EQ(outcomes.at(1).kind, Kind::Crashed);
+  EXPECT_EQ(outcomes.at(2).answer, "done");
 }
 
 TEST(IsolatedJobs, AJobThatAsksForMoreTimeGetsIt) {
