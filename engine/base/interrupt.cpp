@@ -11,6 +11,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "engine/base/crash_line.h"
+
 namespace opkit {
 namespace {
 
@@ -130,6 +132,7 @@ void becomeWorker(int parent) {
   handle(SIGPIPE, SIG_DFL);
   handle(SIGALRM, SIG_DFL);
   handle(kEndWorker, leave);
+  endCrashLines();
   ::prctl(PR_SET_PDEATHSIG, kEndWorker);
   if (::getppid() != parent) ::_exit(128 + kEndWorker);  // it had ended before
 }

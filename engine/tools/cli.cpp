@@ -15,6 +15,7 @@
 #include "engine/base/duration.h"
 #include "engine/base/guard.h"
 #include "engine/base/host_memory.h"
+#include "engine/base/crash_line.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/printable.h"
 #include "engine/model/model.h"
@@ -203,6 +204,7 @@ int runProgram(CLI::App& app, int argc, char** argv, const std::function<Result<
   occupyStandardDescriptors();
   guardStreams();
   catchInterrupts(app.get_name());
+  catchCrashes(app.get_name());
   const Result<int> code = guarded([&]() -> Result<int> { return parseAndRun(app, argc, argv, body); });
   if (code) return closeOutput(app, *code);
   // If fmt::print threw, closeOutput reports why.

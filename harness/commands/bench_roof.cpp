@@ -7,6 +7,7 @@
 #include "harness/bench/roof.h"
 #include "harness/bench/roof_probe.h"
 #include "harness/run/terminal.h"
+#include "harness/run/worker_note.h"
 
 namespace opkit::harness {
 namespace {
@@ -141,6 +142,7 @@ Result<int> benchRoof(const RoofArguments& options, const CaseOptions& cases, co
   for (const Case& c : chosen) {
     if (interrupted()) break;
     progress.step(c.op);
+    noteWork(c.id() + " on cpu");
     run.time(c, registry, runtime);
     OPKIT_TRY(file.status());
     done += !interrupted();

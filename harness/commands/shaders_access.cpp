@@ -9,6 +9,7 @@
 #include "harness/cases/data.h"
 #include "harness/probes/device_roof.h"
 #include "harness/run/terminal.h"
+#include "harness/run/worker_note.h"
 #include "harness/shaders/shader_workshop.h"
 #include "harness/trace/case_access.h"
 #include "harness/trace/glsl_tracer.h"
@@ -337,6 +338,7 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
   access.shard.keepMine(chosen);
   RuntimeOptions options = backend.runtimeOptions("vulkan");
   if (!std::getenv("OPKIT_DEVICE_CLASS") && described[0] != &measured) options.deviceClass = described[0]->deviceClass;
+  noteWork("making the Runtime of vulkan");
   OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", options));
   const auto runtime = vulkan::asVulkan(opened);
   if (std::ranges::find(described, &measured) != described.end()) {
@@ -356,6 +358,7 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
   for (const Case& c : chosen) {
     if (interrupted()) break;
     progress.step(c.op);
+    noteWork(c.id() + " on vulkan");
     run.trace(c, registry, runtime);
     OPKIT_TRY(file.status());
     ++done;
@@ -372,6 +375,7 @@ Result<int> shadersAccess(AccessArguments access, BackendOptions backend, const 
 Result<int> glslAccess(const AccessArguments& access, const BackendOptions& backend) {
   OPKIT_ASSIGN(const Gpu* gpu, gpuNamed(access.gpus.empty() ? gpus()[0].name : access.gpus[0]));
   OPKIT_ASSIGN(const auto text, readFile(access.glsl));
+  noteWork("making the Runtime of vulkan");
   OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", backend.runtimeOptions("vulkan")));
   OPKIT_ASSIGN(const auto tracer, GlslTracer::create(vulkan::asVulkan(opened)));
   vulkan::Groups groups;

@@ -8,6 +8,7 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/shaders_access.h"
 #include "harness/run/terminal.h"
+#include "harness/run/worker_note.h"
 #include "harness/trace/spirv_counts.h"
 
 namespace opkit::harness {
@@ -30,6 +31,7 @@ struct Use {
 Result<std::map<std::string, Use>> dispatched(const ShadersArguments& options, bool& driverTells) {
   const OpRegistry& registry = plugins().registry();
   OPKIT_ASSIGN(const Catalogue catalogue, loadCases(options.cases, registry));
+  noteWork("making the Runtime of vulkan");
   OPKIT_ASSIGN(const auto opened, createRuntime("vulkan", options.backend.runtimeOptions("vulkan")));
   printDevice(opened->device());
   const auto runtime = vulkan::asVulkan(opened);
@@ -42,6 +44,7 @@ Result<std::map<std::string, Use>> dispatched(const ShadersArguments& options, b
   for (const CaseGroup& group : catalogue.groups) {
     const Case& c = group.cases.front();
     if (c.fallback.contains("vulkan")) continue;
+    noteWork(c.id() + " on vulkan");
     const PreparedGroup prepared = prepareGroup({{c}}, registry);
     if (!prepared.cases[0].status.isOk()) continue;
     const auto interpreter = makeOpInterpreter(c, registry, prepared.cases[0].inputs);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <utility>
 
+#include "engine/base/crash_line.h"
 #include "harness/run/processor_time.h"
 
 namespace opkit::harness {
@@ -57,7 +58,7 @@ void NotePage::adopt() { ownNote() = text_; }
 
 void noteWork(std::string_view text) {
   char* const note = ownNote();
-  if (!note) return;
+  if (!note) return noteForCrash(text);
   const size_t size = std::min(text.size(), kMostNoted);
   std::memcpy(note, text.data(), size);
   note[size] = 0;

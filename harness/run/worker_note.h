@@ -28,8 +28,8 @@ class NotePage {
   char* text_ = nullptr;
 };
 
-/// Says what this worker does from now on; cut to 1,000 characters. Does nothing in a process that is no worker. Used
-/// by the thread that runs the jobs.
+/// Says what this worker does from now on; cut to 1,000 characters. In a process that is no worker it is a note for the
+/// line of a crash (engine/base/crash_line.h). Used by the thread that runs the jobs.
 void noteWork(std::string_view text);
 
 /// Asks for time beside the limit of the job, to look into a failure. As noteWork() otherwise.
