@@ -126,7 +126,7 @@ Status PluginSet::publish() {
 
 Result<PluginInfo> PluginSet::load(const std::string& path) {
   const std::string where = fmt::format("plugin '{}'", path);
-  auto library = plugin::Library::open(path);
+  auto library = guarded([&] { return plugin::Library::open(path); });  // its static objects may throw
   if (!library) return library.error().withContext(where);
   for (const auto& other : loaded_)
     if (other->contents.name == (*library)->plugin().name)

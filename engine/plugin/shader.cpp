@@ -21,7 +21,10 @@ struct Shader::Variant {
   vulkan::ShaderCode code;
 };
 
-bool Shader::available() { return true; }
+static bool isLeftOut = false;
+
+bool Shader::available() { return !isLeftOut; }
+void Shader::leaveOut() { isLeftOut = true; }
 
 Result<std::shared_ptr<const Shader>> Shader::compile(const std::string& name, const std::string& source) {
   static const std::vector<std::string> kNoFolders;
@@ -95,6 +98,7 @@ Result<const vulkan::ShaderCode*> Shader::variant(const std::string& text) const
 namespace opkit::plugin {
 
 bool Shader::available() { return false; }
+void Shader::leaveOut() {}
 Result<std::shared_ptr<const Shader>> Shader::compile(const std::string& name, const std::string&) {
   return Status::unsupported("{}: this build has no Vulkan", name);
 }

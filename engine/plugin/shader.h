@@ -19,6 +19,8 @@ class Shader {
  public:
   /// False in a build without Vulkan: plugins run without their GLSL kernels.
   static bool available();
+  /// From now on as in a build without Vulkan. For a process that only tries a plugin.
+  static void leaveOut();
   /// InvalidArgument carries the compiler's first lines, "name:LINE: error: ...".
   static Result<std::shared_ptr<const Shader>> compile(const std::string& name, const std::string& source);
 

@@ -1,5 +1,7 @@
 #include "engine/tools/plugins.h"
 
+#include "engine/plugin/trial.h"
+
 namespace opkit::cli {
 
 void Plugins::add(CLI::App& app) {
@@ -10,7 +12,10 @@ void Plugins::add(CLI::App& app) {
 }
 
 Status Plugins::load() {
-  for (const std::string& file : files_) OPKIT_TRY(set_.load(file).error());
+  for (const std::string& file : files_) {
+    OPKIT_TRY(tryPlugin(file));
+    OPKIT_TRY(set_.load(file).error());
+  }
   return Status::ok();
 }
 

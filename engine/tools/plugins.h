@@ -19,7 +19,7 @@ class Plugins {
 
   /// Adds the option to a program or a subcommand.
   void add(CLI::App& app);
-  /// Loads the given files in order. The first failure ends the program.
+  /// Loads the given files in order, each after a trial in another process. The first failure ends the program.
   Status load();
 
   const OpRegistry& registry() const { return set_.registry(); }
