@@ -5,10 +5,9 @@
 #include "harness/bench/bench.h"
 #include "harness/bench/forced_kernel.h"
 #include "harness/bench/statistics.h"
-#include "harness/commands/bench_devices.h"
 #include "harness/commands/bench_roof.h"
+#include "harness/commands/bench_run.h"
 #include "harness/run/terminal.h"
-#include "reports/results/kernel_names.h"
 
 namespace opkit::harness {
 namespace {
@@ -24,25 +23,21 @@ struct BenchArguments {
   std::string baseline;
   size_t rounds = 7;               // fewer than 6 prove nothing
   double threshold = 2;            // percent
+  double timeoutSeconds = 1800;    // of a case
   std::vector<std::string> given;  // options for both programs of a comparison
   RoofArguments roof;
 };
 
-struct Chosen {
-  const CaseGroup* group = nullptr;
-  size_t index = 0;
-};
-
-size_t bytesOf(const Chosen& chosen) {
+size_t bytesOf(const ChosenCase& chosen) {
   size_t bytes = 0;
   for (const auto& input : chosen.group->cases[chosen.index].inputs) bytes += input ? input->sizeBytes() : 0;
   return bytes;
 }
 
 /// One case per shape of a group.
-std::vector<Chosen> shapesOf(const CaseGroup& group) {
+std::vector<ChosenCase> shapesOf(const CaseGroup& group) {
   std::set<std::string> seen;
-  std::vector<Chosen> shapes;
+  std::vector<ChosenCase> shapes;
   for (size_t i = 0; i < group.cases.size(); ++i)
     if (seen.insert(group.cases[i].inputText()).second) shapes.push_back({&group, i});
   return shapes;
@@ -50,63 +45,33 @@ std::vector<Chosen> shapesOf(const CaseGroup& group) {
 
 /// All shapes of the entries marked "bench"; for operators without one, the largest fp32 case (else the largest of
 /// all). A case that a backend must refuse is never chosen.
-std::vector<Chosen> chooseCases(const Catalogue& catalogue, bool one) {
-  std::map<std::string, std::vector<Chosen>> marked;
-  std::map<std::string, Chosen> largest;
+std::vector<ChosenCase> chooseCases(const Catalogue& catalogue, bool one) {
+  std::map<std::string, std::vector<ChosenCase>> marked;
+  std::map<std::string, ChosenCase> largest;
   for (const CaseGroup& group : catalogue.groups) {
     const Case& first = group.cases.front();
-    const Chosen chosen{&group, one ? 0 : largestCase(group)};
+    const ChosenCase chosen{&group, one ? 0 : largestCase(group)};
     if (one)
       marked[first.op].push_back(chosen);
     else if (first.bench)
       std::ranges::copy(shapesOf(group), std::back_inserter(marked[first.op]));
     if (!first.fallback.empty() || first.lane == Lane::Specials) continue;
-    const auto isF32 = [](const Chosen& c) {
+    const auto isF32 = [](const ChosenCase& c) {
       const auto& input = c.group->cases[c.index].inputs;
       return !input.empty() && input[0] && input[0]->dtype == DType::Float32;
     };
     const auto [best, isNew] = largest.try_emplace(first.op, chosen);
     if (isNew) continue;
-    const auto rank = [&](const Chosen& c) { return std::pair(isF32(c), bytesOf(c)); };
+    const auto rank = [&](const ChosenCase& c) { return std::pair(isF32(c), bytesOf(c)); };
     if (rank(chosen) > rank(best->second)) best->second = chosen;
   }
-  std::vector<Chosen> result;
+  std::vector<ChosenCase> result;
   for (const auto& [op, chosen] : largest) {
     if (marked.contains(op)) continue;
     result.push_back(chosen);
   }
   for (const auto& [op, list] : marked) result.insert(result.end(), list.begin(), list.end());
   return result;
-}
-
-std::string rate(double amount, const Timing& timing) {
-  return timing.median() <= 0 ? "-" : fmt::format("{:.3g}", amount / timing.median());  // per ns: giga per second
-}
-
-/// Median absolute deviation as a share of the median: "2 %".
-std::string spreadOf(const Timing& timing) {
-  return timing.median() > 0 ? fmt::format("{:.1f} %", 100 * timing.mad() / timing.median()) : "-";
-}
-
-void addRow(Table& table, const CaseResult& result) {
-  std::map<std::string, Timing> times(result.times.begin(), result.times.end());
-  const auto median = [&](const char* name) {
-    return times.contains(name) ? cli::formatNs(times[name].median()) : std::string("-");
-  };
-  const Timing& execute = times.contains("executeDevice") ? times["executeDevice"] : times["executeWall"];
-  const std::vector<double>& cpu = times["executeWall"].cpuSamples;
-  table.add({result.id, result.backend, kernelName(result.provider, result.kernel), median("create"),
-             median("resizeCold"), median("resizeWarm"), median("executeWall"),
-             times.contains("executeWall") ? spreadOf(times["executeWall"]) : "-",
-             cpu.empty() ? "-" : cli::formatNs(medianOf(cpu)), median("executeDevice"), median("executeRepeated"),
-             rate(result.flops, execute), rate(result.bytes, execute),
-             result.roofline > 0 ? fmt::format("{:.0f} %", 100 * result.roofline) : "-"});
-}
-
-void addRoofline(CaseResult& result, const DevicePeaks& peaks) {
-  for (const char* name : {"executeWall", "executeDevice", "executeRepeated"})
-    for (const auto& [figure, timing] : result.times)
-      if (figure == name) result.roofline = peaks.share(result.flops, result.bytes, timing.median());
 }
 
 /// One kernel of a comparison: the operators and cases that must run it.
@@ -124,7 +89,7 @@ struct Contender {
 };
 
 /// One turn of a kernel; false if it failed, which is printed.
-bool takeTurn(Contender& one, const Chosen& chosen, size_t group, const BackendLane& lane,
+bool takeTurn(Contender& one, const ChosenCase& chosen, size_t group, const BackendLane& lane,
               const BenchOptions& options) {
   const PreparedGroup prepared = prepareGroup(one.catalogue.groups[group], one.registry);
   const CaseResult result = benchCase(prepared, chosen.index, one.registry, lane.name, lane.runtime, options);
@@ -143,7 +108,7 @@ bool takeTurn(Contender& one, const Chosen& chosen, size_t group, const BackendL
 Result<int> compareKernels(const BenchArguments& options, const OpRegistry& registry, const Catalogue& catalogue) {
   OPKIT_ASSIGN(Contender kernel, Contender::of(options.kernel, options, registry, catalogue));
   OPKIT_ASSIGN(Contender against, Contender::of(options.against, options, registry, catalogue));
-  std::vector<Chosen> chosen = chooseCases(catalogue, !options.cases.id.empty());
+  std::vector<ChosenCase> chosen = chooseCases(catalogue, !options.cases.id.empty());
   options.shard.keepMine(chosen);
   if (chosen.empty()) return nothingRan("no case was timed; see `op-harness list`");
   OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(options.backend));
@@ -153,7 +118,7 @@ Result<int> compareKernels(const BenchArguments& options, const OpRegistry& regi
   Progress progress(chosen.size() * lanes.size() * options.rounds);
   for (const BackendLane& lane : lanes) {
     if (lane.runtime->device().software) kernel.figures.software.insert(lane.name);
-    for (const Chosen& c : chosen)
+    for (const ChosenCase& c : chosen)
       for (size_t round = 0; round < options.rounds && !interrupted(); ++round) {
         progress.step(c.group->cases[c.index].op);
         const auto group = static_cast<size_t>(c.group - catalogue.groups.data());
@@ -186,69 +151,40 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
     OPKIT_ASSIGN(registry, forceKernel(options.kernel, options.backend.backends, registry, catalogue));
   }
   const std::vector<CaseGroup> sized = sizedGroups(options, catalogue);
-  std::vector<Chosen> chosen =
-      options.roof.size.empty() ? chooseCases(catalogue, !options.cases.id.empty()) : std::vector<Chosen>();
+  std::vector<ChosenCase> chosen =
+      options.roof.size.empty() ? chooseCases(catalogue, !options.cases.id.empty()) : std::vector<ChosenCase>();
   for (const CaseGroup& group : sized) chosen.push_back({&group, 0});
   options.shard.keepMine(chosen);
   if (!options.baseline.empty()) {
     if (!options.json.empty())
       return Status::invalidArgument("--json {}: a comparison with --baseline records nothing", options.json);
     std::vector<std::string> ids;
-    for (const Chosen& c : chosen) ids.push_back(c.group->cases[c.index].id());
+    for (const ChosenCase& c : chosen) ids.push_back(c.group->cases[c.index].id());
     return compareWithBaseline(ids, {options.baseline, options.given, options.rounds, options.threshold / 100});
   }
   constexpr const char* kNoneTimed = "no case was timed; see `op-harness list`";
   if (chosen.empty() && options.json.empty()) return nothingRan(kNoneTimed);  // else the file says so
-  OPKIT_ASSIGN(const std::vector<BackendLane> lanes, openBackends(options.backend));
   const GracefulInterrupt graceful;
   RunPlan planned;
-  for (const BackendLane& lane : lanes) planned[lane.name] = chosen.size();
+  for (const std::string& backend : options.backend.backends) planned[backend] = chosen.size();
   ResultFile file;
-  OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed), planned));
-  file.summary().part = options.shard.toString();
-  noteOldBuild();
-  std::map<std::string, std::shared_ptr<ShaderLog>> shaders;
-  for (const BackendLane& lane : lanes) shaders[lane.name] = ShaderLog::attach(*lane.runtime);
-  MeasuredDevices devices = measureDevices(lanes, registry, file);
-  Table table({"case", "backend", "kernel", "create", "resize cold", "resize warm", "execute", "spread", "cpu",
-               "device", "repeated", "GFLOP/s", "GB/s", "roofline"});
-  Progress progress(chosen.size() * lanes.size());
-  bool failed = devices.failed;
-  size_t executed = 0, done = 0;
-  for (const Chosen& c : chosen) {
-    if (interrupted()) break;
-    const PreparedGroup prepared = prepareGroup(*c.group, registry);
-    for (const BackendLane& lane : lanes) {
-      progress.step(c.group->cases[c.index].op);
-      BenchOptions benchOptions = options.bench;
-      benchOptions.shaders = shaders[lane.name];
-      CaseResult result = benchCase(prepared, c.index, registry, lane.name, lane.runtime, benchOptions);
-      if (interrupted()) break;  // it has fewer samples than requested
-      // Entries of a size have the dtypes of all backends; `check` judges fallbacks.
-      if (!options.roof.size.empty() && result.status == CaseStatus::Fallback) result.status = CaseStatus::Unsupported;
-      addRoofline(result, devices.peaks[lane.name]);
-      file.write(result);
-      OPKIT_TRY(file.status());
-      ++done;
-      executed += isExecuted(result.status);
-      if (result.status == CaseStatus::Pass) addRow(table, result);
-      if (!isFailure(result.status)) continue;
-      failed = true;
-      progress.clear();
-      fmt::print("{}",
-                 failureBlock(result, fmt::format("op-harness check --backend {} --case '{}'", lane.name, result.id)));
-    }
-  }
-  progress.clear();
-  fmt::print("{}", table.toString());
-  for (const BackendLane& lane : lanes) cautionOf(lane.name, lane.runtime->device().software);
+  const BenchPlan plan{
+      registry, options.backend, options.bench, chosen, !options.roof.size.empty(), options.timeoutSeconds};
+  BenchRun run(plan, file, [&]() -> Status {
+    OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed), planned));
+    file.summary().part = options.shard.toString();
+    noteOldBuild();
+    return Status::ok();
+  });
+  OPKIT_TRY(run.run());
+  run.print();
   OPKIT_TRY(file.close());
   if (interrupted()) {
-    printInterrupted(done, planned, "cases", options.json);
+    printInterrupted(run.done(), planned, "cases", options.json);
     return cli::kCheckFailed;
   }
-  if (executed == 0) return nothingRan(kNoneTimed);
-  return failed ? cli::kCheckFailed : cli::kSuccess;
+  if (run.executed() == 0 && !run.failed()) return nothingRan(kNoneTimed);
+  return run.failed() ? cli::kCheckFailed : cli::kSuccess;
 }
 
 /// The options that the user gave, as words of a command line, without those that choose cases or compare.
@@ -291,6 +227,11 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--threshold", options->threshold, "Ignore changes below this percentage")
       ->check(cli::finiteNumber(0, 1000))
       ->capture_default_str();
+  command
+      ->add_option("--timeout", options->timeoutSeconds,
+                   "Fail a case that takes more than this many seconds, without waiting for busy cores")
+      ->capture_default_str()
+      ->check(cli::seconds());
   addShard(*command, options->shard, "the cases that are timed");
   options->roof.add(*command, baseline);
   kernel->excludes(command->get_option("--roof"));

@@ -1,12 +1,16 @@
 #include "harness/commands/bench_devices.h"
 
+#include "engine/base/json_text.h"
 #include "harness/bench/calibrate.h"
+#include "reports/results/record_json.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "harness/probes/device_roof.h"
 #endif
 
 namespace opkit::harness {
 namespace {
+
+using Json = nlohmann::json;
 
 /// The greater rates of both, size by size of `kernels`.
 [[maybe_unused]] void raise(DevicePeaks& kernels, const DevicePeaks& shaders) {
@@ -41,30 +45,48 @@ std::optional<reports::DeviceRoofRecord> probe(const BackendLane& lane, DevicePe
 
 }  // namespace
 
-MeasuredDevices measureDevices(const std::vector<BackendLane>& lanes, const OpRegistry& registry, ResultFile& file) {
-  MeasuredDevices found;
-  for (const BackendLane& lane : lanes) {
-    const DeviceInfo& device = lane.runtime->device();
-    printDevice(device);
-    const auto measured = measurePeaks(registry, {.backend = lane.name}, lane.runtime);
-    DevicePeaks& peaks = found.peaks[lane.name];
-    if (measured) peaks = *measured;
-    std::optional<reports::DeviceRoofRecord> roof;
-    Status clock;
+std::string MeasuredDevice::toText() const {
+  Json bandwidths = Json::array();
+  for (const DevicePeaks::Bandwidth& each : peaks.bandwidths) bandwidths.push_back({each.bytes, each.bytesPerNs});
+  const Json document = {{"record", reports::toLine(record)},
+                         {"flopsPerNs", peaks.flopsPerNs},
+                         {"bandwidths", bandwidths},
+                         {"clockFault", clockFault}};
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+MeasuredDevice MeasuredDevice::fromText(const std::string& text) {
+  MeasuredDevice device;
+  const Json document = parseJson(text);
+  const auto read = reports::recordFromJson(parseJson(document.value("record", "")));
+  if (read && std::holds_alternative<reports::DeviceRecord>(*read))
+    device.record = std::get<reports::DeviceRecord>(*read);
+  device.peaks.flopsPerNs = document.value("flopsPerNs", 0.0);
+  for (const Json& each : document.value("bandwidths", Json::array()))
+    device.peaks.bandwidths.push_back({each[0], each[1]});
+  device.clockFault = document.value("clockFault", "");
+  return device;
+}
+
+MeasuredDevice measureDevice(const BackendLane& lane, const OpRegistry& registry) {
+  const DeviceInfo& device = lane.runtime->device();
+  printDevice(device);
+  MeasuredDevice found;
+  const auto measured = measurePeaks(registry, {.backend = lane.name}, lane.runtime);
+  if (measured) found.peaks = *measured;
+  Status clock;
+  std::optional<reports::DeviceRoofRecord> roof;
 #ifdef OPKIT_HAS_VULKAN
-    if (lane.name == "vulkan") roof = probe(lane, peaks, clock);
+  if (lane.name == "vulkan") roof = probe(lane, found.peaks, clock);
 #endif
-    file.write(device, "", calibrate(measured ? &*measured : nullptr), roof);
-    if (measured)
-      fmt::print("{}: kernels reach {:.3g} GFLOP/s and {:.3g} GB/s, measured\n", lane.name, measured->flopsPerNs,
-                 measured->bytesPerNs());
-    if (clock.isOk()) continue;
-    CaseResult result{.kind = "bench", .id = "device clock", .backend = lane.name, .device = device.name};
-    result.check("clock", clock);
-    file.write(result);
-    fmt::print("fail: {}\n", clock.message());
-    found.failed = true;
-  }
+  found.record = {"",          device.backend,  device.name, device.driver,
+                  device.uuid, device.software, {},          calibrate(measured ? &*measured : nullptr),
+                  roof};
+  if (measured)
+    fmt::print("{}: kernels reach {:.3g} GFLOP/s and {:.3g} GB/s, measured\n", lane.name, measured->flopsPerNs,
+               measured->bytesPerNs());
+  if (!clock.isOk()) fmt::print("fail: {}\n", clock.message());
+  found.clockFault = clock.message();
   return found;
 }
 

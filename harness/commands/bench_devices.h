@@ -6,12 +6,17 @@
 
 namespace opkit::harness {
 
-struct MeasuredDevices {
-  std::map<std::string, DevicePeaks> peaks;  // by backend; the better of kernels and of plain shaders
-  bool failed = false;                       // the clock of a device cannot be trusted
+struct MeasuredDevice {
+  reports::DeviceRecord record;
+  DevicePeaks peaks;       // the better of kernels and of plain shaders
+  std::string clockFault;  // why the clock of the device cannot be trusted; empty if it can
+
+  std::string toText() const;
+  /// Of toText(), in another process.
+  static MeasuredDevice fromText(const std::string& text);
 };
 
-/// Prints and records a line for each lane. A wrong clock is a failed case `device clock`.
-MeasuredDevices measureDevices(const std::vector<BackendLane>& lanes, const OpRegistry& registry, ResultFile& file);
+/// Prints the lines of a lane.
+MeasuredDevice measureDevice(const BackendLane& lane, const OpRegistry& registry);
 
 }  // namespace opkit::harness

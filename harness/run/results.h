@@ -132,6 +132,8 @@ class ResultFile {
   void write(const DeviceInfo& device, const std::string& profile = "",
              const std::optional<reports::CalibrationRecord>& calibration = std::nullopt,
              const std::optional<reports::DeviceRoofRecord>& roof = std::nullopt);
+  /// A device that another process measured.
+  void write(const reports::DeviceRecord& record) { writer_.write(record); }
   void write(const CaseResult& result);
   /// A case that another process ran.
   void write(const CaseRecord& record) { writer_.write(record); }
