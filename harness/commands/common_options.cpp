@@ -8,6 +8,7 @@
 #include "harness/run/build_facts.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/source_table.h"
+#include "harness/run/worker_note.h"
 #include "ops/builtin_ops.h"
 #ifdef OPKIT_HAS_VULKAN
 #include "harness/probes/device_profile.h"
@@ -111,10 +112,12 @@ Result<std::vector<BackendLane>> openBackends(const BackendOptions& options) {
   std::vector<BackendLane> lanes;
   for (const std::string& name : options.backends) {
     const RuntimeOptions runtimeOptions = options.runtimeOptions(name);
+    noteWork("making the Runtime of " + name);
     auto runtime = createRuntime(name, runtimeOptions);
     if (!runtime) return runtime.error().withContext("--backend " + name);
     lanes.push_back({name, *std::move(runtime), runtimeOptions});
   }
+  noteWork("");
   return lanes;
 }
 
@@ -125,7 +128,7 @@ Result<DescribedDevice> describeDevice(const std::string& backend, const Runtime
       [&](size_t, const JobOutcome& outcome) {
         facts = parseJson(outcome.answer);
         if (outcome.kind != JobOutcome::Kind::Answered || !facts.is_object())
-          facts = {{"error", "its driver ended the process"}};
+          facts = {{"error", lossText(outcome, kDeviceTimeoutSeconds)}};
       }));
   if (facts.contains("error"))
     return Status::invalidArgument("--backend {}: {}{}", backend, facts.value("error", ""),

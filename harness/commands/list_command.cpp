@@ -1,8 +1,10 @@
 #include <nlohmann/json.hpp>
 
+#include "engine/base/guard.h"
 #include "engine/base/json_text.h"
 #include "engine/model/model.h"
 #include "harness/commands/commands.h"
+#include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
 #include "reports/results/kernel_names.h"
 #ifdef OPKIT_HAS_VULKAN
@@ -11,6 +13,8 @@
 
 namespace opkit::harness {
 namespace {
+
+using Json = nlohmann::json;
 
 size_t countCases(const Catalogue& catalogue, const std::string& op) {
   size_t count = 0;
@@ -32,7 +36,7 @@ Result<int> list(const CaseOptions& options, bool showCases, const std::string& 
       for (const Case& c : group.cases) fmt::print("{}\n", c.id());
     return catalogue.groups.empty() ? nothingRan("no case was selected") : cli::kSuccess;
   }
-  nlohmann::json document = nlohmann::json::array();
+  Json document = Json::array();
   Table table({"operator", "folder", "cases", "cpu", "vulkan", "summary"});
   for (const OpDef* def : registry.all()) {
     const size_t cases = countCases(catalogue, def->type);
@@ -50,34 +54,65 @@ Result<int> list(const CaseOptions& options, bool showCases, const std::string& 
   return table.empty() ? nothingRan("no operator has such cases") : cli::kSuccess;
 }
 
+/// The devices of a backend as a worker finds them, or {"error": why there are none}.
+Json listedDevices(const BackendKind& kind) {
+  const auto found = guarded([&] { return kind.devices(); });
+  if (!found) return {{"error", found.error().message()}};
+  Json devices = Json::array();
+  for (const DeviceInfo& device : *found)
+    devices.push_back({{"backend", kind.name},
+                       {"index", device.index},
+                       {"name", device.name},
+                       {"driver", device.driver},
+                       {"software", device.software},
+                       {"uuid", device.uuid}});
+  return devices;
+}
+
+/// One entry per backend. A driver may end the process that asks it.
+Result<std::vector<Json>> listDevices(const std::vector<BackendKind>& kinds) {
+  constexpr double kTimeoutSeconds = 60;
+  std::vector<Json> listed(kinds.size());
+  OPKIT_TRY(runIsolated(
+      kinds.size(), 1, kTimeoutSeconds,
+      [&](size_t i) { return listedDevices(kinds[i]).dump(-1, ' ', false, Json::error_handler_t::replace); },
+      [&](size_t i, const JobOutcome& outcome) {
+        listed[i] = parseJson(outcome.answer);
+        if (outcome.kind != JobOutcome::Kind::Answered) listed[i] = {{"error", lossText(outcome, kTimeoutSeconds)}};
+      }));
+  return listed;
+}
+
+/// Adds the profile of a Vulkan device to its entry; returns the lines that print it.
+std::string addProfile(Json& device) {
+  const std::string index = std::to_string(device.value("index", 0));
+  const auto described = describeDevice("vulkan", {.device = index, .cacheDir = "off"});
+  if (!described || described->profile.empty()) return "";
+  device["profile"] = parseJson(described->profile);
+  std::string text = fmt::format("vulkan {}: {}\n", index, described->profileText);
+  if (!described->lacks.empty())
+    text += fmt::format("vulkan {}: some kernels need {}, which it lacks\n", index, described->lacks);
+  return text;
+}
+
 Result<int> devices(const std::string& json) {
-  nlohmann::json document = nlohmann::json::array();
+  const std::vector<BackendKind> kinds = backendKinds();
+  OPKIT_ASSIGN(std::vector<Json> listed, listDevices(kinds));
+  Json document = Json::array();
   std::string profiles;
   Table table({"backend", "index", "name", "driver", "kind", "uuid"});
-  for (const BackendKind& kind : backendKinds()) {
-    const auto found = kind.devices();
-    if (!found) {
-      table.add({kind.name, "-", found.error().message()});
-      document.push_back({{"backend", kind.name}, {"error", found.error().message()}});
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    if (listed[i].is_object()) {
+      table.add({kinds[i].name, "-", listed[i].value("error", "")});
+      document.push_back({{"backend", kinds[i].name}, {"error", listed[i].value("error", "")}});
       continue;
     }
-    for (const DeviceInfo& device : *found) {
-      table.add({kind.name, std::to_string(device.index), device.name, device.driver,
-                 device.software ? "software" : "hardware", device.uuid});
-      document.push_back({{"backend", kind.name},
-                          {"index", device.index},
-                          {"name", device.name},
-                          {"driver", device.driver},
-                          {"software", device.software},
-                          {"uuid", device.uuid}});
-      if (kind.name != "vulkan") continue;
-      const auto described = describeDevice(kind.name, {.device = std::to_string(device.index), .cacheDir = "off"});
-      if (!described || described->profile.empty()) continue;
-      document.back()["profile"] = parseJson(described->profile);
-      profiles += fmt::format("{} {}: {}\n", kind.name, device.index, described->profileText);
-      if (!described->lacks.empty())
-        profiles +=
-            fmt::format("{} {}: some kernels need {}, which it lacks\n", kind.name, device.index, described->lacks);
+    for (Json& device : listed[i]) {
+      table.add({kinds[i].name, std::to_string(device.value("index", 0)), device.value("name", ""),
+                 device.value("driver", ""), device.value("software", false) ? "software" : "hardware",
+                 device.value("uuid", "")});
+      if (kinds[i].name == "vulkan") profiles += addProfile(device);
+      document.push_back(std::move(device));
     }
   }
   OPKIT_TRY(cli::writeJson(json, document));
