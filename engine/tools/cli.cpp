@@ -12,10 +12,10 @@
 #include <optional>
 
 #include "engine/backend/device_class.h"
+#include "engine/base/crash_line.h"
 #include "engine/base/duration.h"
 #include "engine/base/guard.h"
 #include "engine/base/host_memory.h"
-#include "engine/base/crash_line.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/printable.h"
 #include "engine/model/model.h"

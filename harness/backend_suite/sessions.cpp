@@ -1,6 +1,7 @@
 // Whole sessions: fallback, refusal, order of events, two sessions, resizing.
 #include <thread>
 
+#include "engine/base/guard.h"
 #include "engine/runtime/session.h"
 #include "harness/backend_suite/patterns.h"
 #include "harness/backend_suite/suite.h"
@@ -106,7 +107,8 @@ Status twoAtOnce(const Context& context) {
   OPKIT_ASSIGN(const auto two, sessionOf(context));
   Status first, second;
   const auto loop = [](Session& session, int64_t rows, Status& status) {
-    for (int seed = 0; seed < 5 && status.isOk(); ++seed) status = runOnce(session, rows + seed % 2, 7, seed);
+    for (int seed = 0; seed < 5 && status.isOk(); ++seed)
+      status = guarded([&] { return runOnce(session, rows + seed % 2, 7, seed); });  // a thread must not throw
   };
   std::thread other([&] { loop(*two, 11, second); });
   loop(*one, 5, first);
@@ -137,6 +139,19 @@ Status device(const Context& context) {
   return Status::ok();
 }
 
+/// A second Runtime of the device, with a session of its own, beside the first.
+Status runtimesComeAndGo(const Context& context) {
+  {
+    Context other = context;
+    OPKIT_ASSIGN(other.runtime, context.kind.createRuntime(context.options));
+    OPKIT_EXPECT(other.runtime != nullptr, "createRuntime() gave no Runtime");
+    OPKIT_ASSIGN(const auto session, sessionOf(other));
+    OPKIT_TRY(runOnce(*session, 3, 3, 1).withContext("second Runtime"));
+  }
+  OPKIT_ASSIGN(const auto session, sessionOf(context));
+  return runOnce(*session, 3, 3, 2).withContext("first Runtime, after the second");
+}
+
 /// Recordings of nothing, which run any number of times.
 Status emptyRecordings(const Context& context) {
   OPKIT_ASSIGN(const auto backend, context.backend());
@@ -156,6 +171,7 @@ Status emptyRecordings(const Context& context) {
 
 void addSessionTests(std::vector<Test>& tests) {
   tests.push_back({"device", "device.described", "devices are named; an unknown one is refused", device});
+  tests.push_back({"device", "device.runtimes", "a second Runtime comes and goes beside the first", runtimesComeAndGo});
   tests.push_back({"recordings", "recordings.empty", "recordings of nothing run again and again", emptyRecordings});
   tests.push_back({"sessions", "sessions.fallback", "right results; what fell back says so and why", fallback});
   tests.push_back(

@@ -4,7 +4,44 @@
 #include <nlohmann/json.hpp>
 
 namespace opkit::harness::backend_suite {
-namespace {
+
+const char* nameOf(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Pass: return "pass";
+    case Outcome::Fail: return "fail";
+    case Outcome::Unsupported: return "unsupported";
+    case Outcome::ExpectedFailure: return "xfail";
+    case Outcome::UnexpectedPass: return "unexpected pass";
+  }
+  return "?";
+}
+
+std::vector<Test> testsNamed(const std::string& filter) {
+  std::vector<Test> tests;
+  addBufferTests(tests);
+  addCopyTests(tests);
+  addRasterTests(tests);
+  addSessionTests(tests);
+  std::erase_if(tests, [&](const Test& test) { return test.name.find(filter) == std::string::npos; });
+  return tests;
+}
+
+Result<KnownFailures> parseKnownFailures(const std::string& json) {
+  OPKIT_TRY(checkJsonDepth(json).withContext("known failures"));
+  const auto document = parseJson(json);
+  if (!document.is_object()) return Status::invalidArgument("known failures: expected {{\"test\": \"reason\"}}");
+  const std::vector<Test> tests = testsNamed("");
+  KnownFailures known;
+  for (const auto& item : document.items()) {
+    const bool exists =
+        std::any_of(tests.begin(), tests.end(), [&](const Test& test) { return test.name == item.key(); });
+    if (!exists) return Status::invalidArgument("known failures: there is no test '{}'", item.key());
+    if (!item.value().is_string() || item.value().get<std::string>().empty())
+      return Status::invalidArgument("known failures: '{}' needs a reason, got {}", item.key(), item.value().dump());
+    known[item.key()] = item.value().get<std::string>();
+  }
+  return known;
+}
 
 Verdict verdictOf(const Test& test, const Status& status, const KnownFailures& known) {
   Verdict verdict{test.name, test.summary, Outcome::Pass, status.message()};
@@ -24,55 +61,10 @@ Verdict verdictOf(const Test& test, const Status& status, const KnownFailures& k
   return verdict;
 }
 
-}  // namespace
-
-const char* nameOf(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::Pass: return "pass";
-    case Outcome::Fail: return "fail";
-    case Outcome::Unsupported: return "unsupported";
-    case Outcome::ExpectedFailure: return "xfail";
-    case Outcome::UnexpectedPass: return "unexpected pass";
-  }
-  return "?";
-}
-
-std::vector<Test> allTests() {
-  std::vector<Test> tests;
-  addBufferTests(tests);
-  addCopyTests(tests);
-  addRasterTests(tests);
-  addSessionTests(tests);
-  return tests;
-}
-
-Result<KnownFailures> parseKnownFailures(const std::string& json) {
-  OPKIT_TRY(checkJsonDepth(json).withContext("known failures"));
-  const auto document = parseJson(json);
-  if (!document.is_object()) return Status::invalidArgument("known failures: expected {{\"test\": \"reason\"}}");
-  const std::vector<Test> tests = allTests();
-  KnownFailures known;
-  for (const auto& item : document.items()) {
-    const bool exists =
-        std::any_of(tests.begin(), tests.end(), [&](const Test& test) { return test.name == item.key(); });
-    if (!exists) return Status::invalidArgument("known failures: there is no test '{}'", item.key());
-    if (!item.value().is_string() || item.value().get<std::string>().empty())
-      return Status::invalidArgument("known failures: '{}' needs a reason, got {}", item.key(), item.value().dump());
-    known[item.key()] = item.value().get<std::string>();
-  }
-  return known;
-}
-
 std::vector<Verdict> judge(const std::vector<Test>& tests, const Context& context, const KnownFailures& known) {
   std::vector<Verdict> verdicts;
   for (const Test& test : tests) verdicts.push_back(verdictOf(test, test.run(context), known));
   return verdicts;
-}
-
-Result<std::vector<Verdict>> runSuite(const Context& context, const std::string& filter, const KnownFailures& known) {
-  std::vector<Test> tests = allTests();
-  std::erase_if(tests, [&](const Test& test) { return test.name.find(filter) == std::string::npos; });
-  return judge(tests, context, known);
 }
 
 }  // namespace opkit::harness::backend_suite

@@ -2,7 +2,7 @@
 //
 // Each test gets a fresh Backend of one Runtime. A test passes, fails with a line of reason, or is unsupported: the
 // backend returned Unsupported with a permanent reason. A failure listed as known is an expected failure. A listed test
-// that passes is an unexpected pass, which fails: the list must shrink. Used by `op-harness backend`.
+// that passes is an unexpected pass, which fails: the list must shrink. `op-harness backend` runs them in workers.
 #pragma once
 
 #include <functional>
@@ -20,6 +20,7 @@ struct Context {
   BackendKind kind;
   std::shared_ptr<Runtime> runtime;  // shared with the tests' sessions
   const OpRegistry& registry;
+  RuntimeOptions options = {};  // of the Runtime
 
   /// A new Backend with this configuration.
   Result<std::unique_ptr<Backend>> backend(const BackendConfig& config = {.threads = 1}) const {
@@ -34,8 +35,8 @@ struct Test {
   std::function<Status(const Context&)> run;
 };
 
-/// Every test, in the order in which they build on each other.
-std::vector<Test> allTests();
+/// Every test whose name contains `filter`, in the order in which they build on each other.
+std::vector<Test> testsNamed(const std::string& filter);
 
 void addBufferTests(std::vector<Test>& tests);
 void addCopyTests(std::vector<Test>& tests);
@@ -57,9 +58,9 @@ using KnownFailures = std::map<std::string, std::string>;
 /// Reads {"test.name": "reason"}; InvalidArgument names an entry that is no test or has no reason.
 Result<KnownFailures> parseKnownFailures(const std::string& json);
 
-/// Runs the tests whose name contains `filter`; none is InvalidArgument.
-Result<std::vector<Verdict>> runSuite(const Context& context, const std::string& filter, const KnownFailures& known);
-/// The same for the given tests.
+/// The verdict on a test that ended with `status`.
+Verdict verdictOf(const Test& test, const Status& status, const KnownFailures& known);
+/// Runs the tests in this process.
 std::vector<Verdict> judge(const std::vector<Test>& tests, const Context& context, const KnownFailures& known);
 
 /// Fails the test with a line that states the expected and the found value.

@@ -23,9 +23,7 @@ TEST_P(EveryBackend, Conforms) {
   const BackendKind kind = kindNamed(GetParam());
   OPKIT_NEEDS_DEVICE(kind.createRuntime({}));
   size_t passed = 0;
-  const auto verdicts = runSuite(contextOf(kind), "", {});
-  ASSERT_TRUE(verdicts.has_value());
-  for (const Verdict& verdict : *verdicts) {
+  for (const Verdict& verdict : judge(testsNamed(""), contextOf(kind), {})) {
     EXPECT_TRUE(verdict.outcome == Outcome::Pass || verdict.outcome == Outcome::Unsupported)
         << verdict.name << ": " << verdict.reason;
     passed += verdict.outcome == Outcome::Pass;
@@ -100,10 +98,10 @@ TEST(Suite, FindsWhatIsWrong) {
                                      {Defect::CountsNothing, "copies.counted"},
                                      {Defect::ZeroSize, "buffers.zero_bytes"}}) {
     const Context context{kindNamed("null"), std::make_shared<FaultyRuntime>(defect), ops::builtinOps()};
-    const auto verdicts = runSuite(context, test, {});
-    ASSERT_TRUE(verdicts.has_value()) << test;
-    EXPECT_EQ(verdicts->front().outcome, Outcome::Fail) << test;
-    EXPECT_NE(verdicts->front().reason, "") << test;
+    const auto verdicts = judge(testsNamed(test), context, {});
+    ASSERT_FALSE(verdicts.empty()) << test;
+    EXPECT_EQ(verdicts.front().outcome, Outcome::Fail) << test;
+    EXPECT_NE(verdicts.front().reason, "") << test;
   }
 }
 
@@ -129,7 +127,7 @@ TEST(Suite, RefusesBadLists) {
   EXPECT_EQ(parseKnownFailures(R"({"no.such": "x"})").error().message(), "known failures: there is no test 'no.such'");
   EXPECT_EQ(parseKnownFailures(R"({"copies.f32": ""})").error().message(),
             "known failures: 'copies.f32' needs a reason, got \"\"");
-  EXPECT_TRUE(runSuite(contextOf(kindNamed("null")), "no such test", {})->empty()) << "the command calls that nothing";
+  EXPECT_TRUE(testsNamed("no such test").empty()) << "the command calls that nothing";
 }
 
 }  // namespace
