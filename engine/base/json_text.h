@@ -47,6 +47,8 @@ inline Result<nlohmann::json> jsonOf(std::string_view text) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
     return error.byte > text.size() ? Status::corrupt("line {}: the JSON ends too early", line)
                                     : Status::corrupt("line {}: this is no JSON", line);
+  } catch (const nlohmann::json::out_of_range&) {
+    return Status::corrupt("a number exceeds a double");
   }
 }
 /// The text in a field of an object; "" without such an object, field or text. nlohmann::json::value() throws where a

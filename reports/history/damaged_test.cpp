@@ -57,8 +57,11 @@ TEST_F(DamagedTest, RowsThatContradictEachOtherAreOneLine) {
     ASSERT_TRUE(Database::open(history_, Database::Mode::Write)->execute(sql).isOk()) << sql;
     EXPECT_NE(read().find(expected), std::string::npos) << sql << ": " << read();
   }
-  for (const char* sql : {"UPDATE value SET run = 99 WHERE series = 1", "UPDATE value SET run = -7 WHERE series = 1",
-                          "UPDATE seen SET run = 99 WHERE run = 2"}) {  // rows of runs that are not there are not read
+  for (const char* sql :
+       {"UPDATE value SET run = 99 WHERE series = 1", "UPDATE value SET run = -7 WHERE series = 1",
+        "UPDATE seen SET run = 99 WHERE run = 2", "UPDATE seen SET subject = -1 WHERE subject = 1",
+        "UPDATE seen SET subject = 1 << 40 WHERE subject = 1",
+        "UPDATE seen SET subject = 99 WHERE subject = 1"}) {  // rows of runs and cases that are not there are not read
     restore();
     ASSERT_TRUE(Database::open(history_, Database::Mode::Write)->execute(sql).isOk()) << sql;
     EXPECT_EQ(read(), "") << sql;

@@ -32,6 +32,9 @@ class Finder {
 
   Result<std::vector<Vanished>> find() {
     OPKIT_TRY(readNights());
+    OPKIT_ASSIGN(Statement most, database_.prepare("SELECT ifnull(max(id), 0) FROM subject"));
+    OPKIT_TRY(most.step().error());
+    places_.resize(static_cast<size_t>(most.integer(0)) + 1);  // checkRows has seen that the ids are small
     OPKIT_ASSIGN(subject_, database_.prepare("SELECT item, kind, backend, name, uuid, machine, options FROM subject "
                                              "JOIN item ON item.id = subject.item JOIN device ON device.id = "
                                              "subject.device WHERE subject.id = ?"));
@@ -80,19 +83,19 @@ class Finder {
       OPKIT_ASSIGN(const bool more, seen_.step());
       if (!more) break;
       OPKIT_ASSIGN(const Place place, placeOf(seen_.integer(0)));
-      place.group->subjects[night][place.item] = seen_.integer(0);
+      if (place.group) place.group->subjects[night][place.item] = seen_.integer(0);
     }
     seen_.reset();
     return Status::ok();
   }
 
-  /// Subjects have small ids.
+  /// Of no group if there is no such subject: rows that refer to none are not read.
   Result<Place> placeOf(int64_t subject) {
-    const auto index = static_cast<size_t>(subject);
-    if (places_.size() <= index) places_.resize(index + 1);
-    Place& place = places_[index];
+    if (subject < 0 || static_cast<size_t>(subject) >= places_.size()) return Place();
+    Place& place = places_[static_cast<size_t>(subject)];
     if (place.group) return place;
-    OPKIT_TRY(subject_.bind(subject).step().error());
+    OPKIT_ASSIGN(const bool isKnown, subject_.bind(subject).step());
+    if (!isKnown) return Place();
     std::array<std::string, 6> key;
     for (size_t i = 0; i < key.size(); ++i) key[i] = subject_.text(static_cast<int>(i) + 1);
     place = {&groups_[key], subject_.integer(0)};
