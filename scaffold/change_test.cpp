@@ -71,6 +71,29 @@ TEST(PlanRename, Refuses) {
   EXPECT_NE(message("Thing", "Other").find("thing.md was edited"), std::string::npos);
 }
 
+/// A record is a file that anybody may have edited, or that comes with an archive of a tree.
+TEST(Records, ThatAreDamagedOrLeadOutOfTheTreeAreRefused) {
+  const ScratchTree scratch;
+  ASSERT_TRUE(scaffold(scratch, {.name = "Thing", .kind = "pool"}).isOk());
+  const std::string path = recordPath("Thing"), outside = scratch.root() + "-outside";
+  std::ofstream(outside) << "kept";
+  const std::string hash = hashOf("kept"), up = "../" + std::filesystem::path(outside).filename().string();
+  for (const std::string& text :
+       {fmt::format(R"({{"files": {{"{}": "{}"}}, "blocks": []}})", up, hash),
+        fmt::format(R"({{"files": {{"{}": "{}"}}, "blocks": []}})", outside, hash),
+        fmt::format(R"({{"files": {{"ops/../{}": "{}"}}, "blocks": []}})", up, hash),
+        fmt::format(R"({{"files": {{}}, "blocks": [{{"path": "{}", "text": "kept"}}]}})", up),
+        std::string(R"({"files": {"": ""}, "blocks": []})"), std::string(R"({"files": {"a": 1}, "blocks": []})"),
+        std::string(R"({"files": [], "blocks": []})"), std::string(R"({"files": {}, "blocks": [1]})"),
+        std::string(R"({"files": {}, "blocks": {"x": 1}})"), std::string(R"({"files": {}, "blocks": "x"})"),
+        std::string(R"({"files": {}, "blocks": [{"path": 1, "text": "x"}]})")}) {
+    scratch.write(path, text);
+    EXPECT_THROW(readRecord(scratch.tree(), "Thing"), TreeError) << text;
+    EXPECT_THROW(static_cast<void>(planRemove(scratch.tree(), "Thing", true)), TreeError) << text;
+  }
+  EXPECT_TRUE(std::filesystem::remove(outside));
+}
+
 TEST(PlanAddBackend, GivesWhatNewWouldHaveGiven) {
   const ScratchTree scratch, direct;
   ASSERT_TRUE(scaffold(scratch, {.name = "Thing", .kind = "rowwise", .backends = {"cpu"}}).isOk());
@@ -137,6 +160,8 @@ TEST(PlanPlugin, RefusesNamesAndKeepsWhatIsThere) {
   EXPECT_NE(message("Mine", "com.acme", "c").find("lower-case word"), std::string::npos);
   EXPECT_NE(message("mine", "acme", "c").find("--domain"), std::string::npos);
   EXPECT_NE(message("mine", "com.acme", "rust").find("got 'rust'"), std::string::npos);
+  const std::string endless = "com." + std::string(100'000, 'x');  // a stack frame for each character
+  EXPECT_NE(message("mine", endless.c_str(), "c").find("--domain"), std::string::npos);
   scratch.write("mine.c", "edited");
   EXPECT_NE(message("mine", "com.acme", "c").find("exists and differs"), std::string::npos);
 }

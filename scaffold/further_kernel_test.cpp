@@ -185,6 +185,8 @@ TEST(KernelCase, BeginsFromAnEntryThatTheBackendRuns) {
                               R"({"op": "Op", "inputs": [["f32[4]"]], "lanes": ["specials"]})",
                               R"({"op": "Op", "inputs": [["f32[0]"]]})", R"({"op": "Other", "inputs": [["f32[4]"]]})"})
     EXPECT_TRUE(holds(blockOf(refused), "the case file of Op has no case")) << refused;
+  for (const char* types : {"3", "null", "{\"x\": 1}", "[[\"f32\"]]"})
+    EXPECT_TRUE(holds(blockOf(fmt::format(R"({{"op": "Op", "inputs": [["T[4]"]], "T": {}}})", types)), "has no case"));
   EXPECT_TRUE(holds(blockOf(R"({"op": "Op", "inputs": [["f32[4]"], ["f32[4]"]]})"), "all cases of Op begin with"));
   const std::string block = blockOf(
       R"({"op": ["Other", "Op"], "inputs": [["-", "f64[3]", "T[0,4]"], ["-", "T[2,4]", "i64[1]"], ["-", "T[5]", "i64[1]"]], "T": ["f16", "f32"],

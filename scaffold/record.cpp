@@ -17,7 +17,9 @@ constexpr const char* kRecordFolder = ".opkit/scaffold/";
 
 bool isInside(const std::string& path) {
   const std::filesystem::path parts = path;
-  return !path.empty() && parts.is_relative() && std::ranges::find(parts, "..") == parts.end();
+  const auto isControl = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+  return !path.empty() && parts.is_relative() && std::ranges::find(parts, "..") == parts.end() &&
+         std::ranges::none_of(path, isControl);
 }
 
 std::string hashOf(const std::string& text) { return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0)); }
@@ -55,6 +57,8 @@ std::optional<Record> readRecord(const Tree& tree, const std::string& name) {
     record.spec = document.at("spec");
     document.at("files").get_to(record.files);
     for (const json& block : document.at("blocks")) record.blocks.push_back({block.at("path"), block.at("text")});
+    for (const Block& block : record.blocks)
+      if (block.text.empty()) throw damaged("has a block without text");
   } catch (const json::exception&) {
     throw damaged("is no record of op-scaffold");
   }

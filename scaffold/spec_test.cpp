@@ -94,6 +94,9 @@ TEST(CheckNames, TypesAndDuplicates) {
             "--input x: the name is used twice");
   EXPECT_NE(message({.name = "X", .kind = "custom", .inputs = {{"x", "f33"}}}).find("got 'f33'"), std::string::npos);
   EXPECT_NE(message({.name = "X", .kind = "custom", .onnx = "a b"}).find("--onnx"), std::string::npos);
+  const std::string endless(100'000, 'x');  // a stack frame for each character
+  EXPECT_NE(message({.name = "X", .kind = "custom", .onnx = endless}).find("--onnx"), std::string::npos);
+  EXPECT_NE(parseAttribute("mode:string=a|" + endless).error().message().find("a choice is a word"), std::string::npos);
   EXPECT_EQ(message({.name = "X", .kind = "custom"}), "");
   EXPECT_EQ(message({.name = "X", .kind = "custom", .inputs = {{"x", "i32"}, {"keys", "i64"}}}),
             "--input x: kind custom computes on f32 and f16, got i32");

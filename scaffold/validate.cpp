@@ -79,13 +79,14 @@ void addMatches(const std::string& text, const std::regex& pattern, const std::s
 
 /// Cards with computed types are recognised by their cases.
 void addFromCases(const Tree& tree, const std::string& folder, std::vector<KnownOperator>& found) {
-  static const std::regex op("\"op\": \"([A-Za-z0-9_.:]+)\""), list("\"op\": \\[([^\\]]*)\\]"),
-      name("\"([A-Za-z0-9_.:]+)\"");
+  static const std::regex op("\"op\": \"([A-Za-z0-9_.:]+)\""), name("\"([A-Za-z0-9_.:]+)\"");
+  constexpr std::string_view kList = "\"op\": [";
   const std::string text = tree.read("ops/" + folder + "/" + folder + ".cases.json").value_or("");
   std::vector<KnownOperator> named;
   addMatches(text, op, folder, named);
-  for (std::sregex_iterator match(text.begin(), text.end(), list), end; match != end; ++match)
-    addMatches((*match)[1].str(), name, folder, named);
+  // Not by std::regex, which takes a stack frame for each character of a list.
+  for (size_t at = text.find(kList); at != text.npos; at = text.find(kList, at + 1))
+    addMatches(text.substr(at, text.find(']', at) - at), name, folder, named);
   std::set<std::string> seen;
   for (KnownOperator& known : named)
     if (seen.insert(known.type).second) found.push_back(std::move(known));
