@@ -68,7 +68,7 @@ void addSet(const Json& shapeSet, bool exact, Tried& tried) {
       tried.empty = tried.empty || extent == 0;
       tried.one = tried.one || extent == 1;
       tried.odd = tried.odd || (extent > 1 && extent % 2 == 1);
-      elements *= std::min(extent, kMostExactElements + 1);
+      elements *= std::clamp(extent, int64_t{0}, kMostExactElements + 1);
       elements = std::min(elements, kMostExactElements + 1);
     }
     if (exact && i == 0) tried.exactFits = tried.exactFits && elements <= kMostExactElements;

@@ -199,13 +199,21 @@ double numberOf(const Json& value) {
   return value.get<double>();
 }
 
+/// The nearest 64-bit integer towards 0; 0 for NaN. A form may hold any number.
+int64_t wholeOf(double value) {
+  constexpr double kLimit = 0x1p63;
+  if (std::isnan(value)) return 0;
+  if (value >= kLimit) return std::numeric_limits<int64_t>::max();
+  return value < -kLimit ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(value);
+}
+
 void fillParsed(const Tensor& tensor, const Json& form) {
   const std::vector<Json> values = form.contains("values") ? form["values"] : Json::array({form["value"]});
   if (values.empty()) return;
   if (isFloat(tensor.desc.dtype)) return fill(tensor, [&](size_t i) { return numberOf(values[i % values.size()]); });
   fill(tensor, [&](size_t i) -> int64_t {  // not through double: 64-bit limits must survive
     const Json& value = values[i % values.size()];
-    return value.is_number_integer() ? value.get<int64_t>() : static_cast<int64_t>(numberOf(value));
+    return value.is_number_integer() ? value.get<int64_t>() : wholeOf(numberOf(value));
   });
 }
 
@@ -267,8 +275,8 @@ void fillForm(const Tensor& tensor, Rng& rng, const Json& form) {
   if (key == "range" && isFloat(tensor.desc.dtype)) {
     fill(tensor, [&](size_t) { return drawReal(rng, value[0].get<double>(), value[1].get<double>()); });
   } else if (key == "range") {
-    const auto low = static_cast<int64_t>(std::ceil(value[0].get<double>()));
-    const auto high = std::max(low, static_cast<int64_t>(std::floor(value[1].get<double>())));
+    const auto low = wholeOf(std::ceil(value[0].get<double>()));
+    const auto high = std::max(low, wholeOf(std::floor(value[1].get<double>())));
     fill(tensor, [&](size_t) { return rng.integer(low, high); });
   } else if (key == "values" || key == "value") {
     fillParsed(tensor, form);

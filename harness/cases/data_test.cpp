@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "harness/cases/case_file.h"
 #include "harness/cases/rng.h"
@@ -48,6 +49,15 @@ TEST(Data, SeededByWhatIdentifiesTheInput) {
   EXPECT_NE(values("Relu/f32[9]/normal/seed=7"), values("Relu/f32[9]/normal/seed=8"));
   EXPECT_EQ(values("Add/f32[9],f32[1]/normal/seed=7"), values("Add/f32[9],f32[9]/normal/seed=7"))
       << "a constant must be the same at every stop of a walk";
+}
+
+TEST(Data, NumbersBeyondAnIntegerAreTheNearestOne) {
+  const auto [least, most] = std::pair(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
+  const Tensor range = inputOf(R"(Abs/i64[64]/designed/seed=7/data=[{"range":[-1e19,1e19]}])");
+  EXPECT_GT(std::ranges::count_if(range.data<int64_t>(), [](int64_t x) { return x > 0; }), 8);
+  EXPECT_GT(std::ranges::count_if(range.data<int64_t>(), [](int64_t x) { return x < 0; }), 8);
+  const Tensor values = inputOf(R"(Abs/i64[4]/designed/seed=7/data=[{"values":["inf","-inf","nan",1e300]}])");
+  EXPECT_TRUE(std::ranges::equal(values.data<int64_t>(), std::array{most, least, int64_t{0}, most}));
 }
 
 TEST(Data, NormalStaysInTheDomain) {

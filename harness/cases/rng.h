@@ -31,7 +31,8 @@ class Rng {
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   /// Uniform in [low, high]; the bias of the modulo is below 2^-40 for the ranges used here.
   int64_t integer(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(next() % (static_cast<uint64_t>(high - low) + 1));
+    const uint64_t span = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);  // of all integers: no remainder
+    return static_cast<int64_t>(static_cast<uint64_t>(low) + (span == UINT64_MAX ? next() : next() % (span + 1)));
   }
 
  private:

@@ -141,7 +141,9 @@ Result<Capsule> readCapsule(const std::string& path, const OpRegistry& registry)
   capsule.commit = text("commit");
   capsule.dataHash = text("dataHash");
   for (const Json& id : document["cases"]) {
-    OPKIT_ASSIGN(Case c, parseCaseId(id.is_string() ? id.get<std::string>() : id.dump()));
+    auto parsed = parseCaseId(id.is_string() ? id.get<std::string>() : id.dump());
+    if (!parsed) return parsed.error().withContext(path);
+    Case c = *std::move(parsed);
     if (!registry.find(c.op)) return Status::invalidArgument("{}: unknown operator '{}'", path, c.op);
     if (document.contains("boundScale") && document["boundScale"].is_number())
       c.boundScale = document["boundScale"].get<double>();

@@ -87,9 +87,12 @@ TEST(Capsule, BadFilesAreRefused) {
   const std::string path = testing::TempDir() + "bad.opcase";
   for (const char* text :
        {"", "{}", "[1]", R"({"opcase": 1, "cases": []})", R"({"opcase": 1, "cases": ["Nope/f32[1]/normal/seed=1"]})",
-        R"({"opcase": 1, "cases": [3]})"}) {
+        R"({"opcase": 1, "cases": [3]})", R"({"opcase": null, "cases": ["Relu/f32[1]/normal/seed=1"]})",
+        R"({"opcase": [1], "cases": ["Relu/f32[1]/normal/seed=1"]})", R"({"opcase": 1, "cases": ["Relu/f32["]})"}) {
     std::ofstream(path) << text;
-    EXPECT_FALSE(readCapsule(path, ops::builtinOps())) << text;
+    const auto read = readCapsule(path, ops::builtinOps());
+    EXPECT_FALSE(read) << text;
+    EXPECT_TRUE(read.error().message().starts_with(path + ": ")) << read.error().message();
   }
   EXPECT_FALSE(readCapsule(nowhere(), ops::builtinOps()));
 }

@@ -91,6 +91,7 @@ TEST(Evidence, WrongFilesAndOptionsAreRefused) {
   const std::string file = evidenceOf("refused.md", "--op Relu --written --backend cpu --filter 'f32[65]'");
   expectOneLine(run("check --verify " + altered(file, "\"opkitEvidence\":1", "\"opkitEvidence\":2")), "form 2");
   expectOneLine(run("check --verify " + altered(file, "\"outcome\":\"complete\"", "\"outcome\":[]")), "is damaged");
+  expectOneLine(run("check --verify " + altered(file, "\"cases\":", "\"cases\":null,\"others\":")), "is damaged");
   expectOneLine(run("check --op Relu --verify " + file), "leave out --op");
   expectOneLine(run("check --op Relu --backend cpu --evidence /no/such/folder/x.md"), "--evidence: cannot write");
   expectOneLine(run("check --op Relu --backend cpu --verify " + file + " --evidence " + file), "excludes");

@@ -138,8 +138,9 @@ Result<std::optional<Expectation>> parseExpectation(const std::string& text) {
   if (rest.empty() || rest.starts_with('#')) return std::optional<Expectation>();
   Expectation line;
   OPKIT_TRY(readPattern(nextField(rest), line));
+  constexpr std::string_view kDriver = "driver";
   if (rest.starts_with("driver ")) {
-    OPKIT_ASSIGN(line.drivers, parseDriverRange(trimmed(nextField(rest).substr(7))));
+    OPKIT_ASSIGN(line.drivers, parseDriverRange(trimmed(nextField(rest).substr(kDriver.size()))));
   }
   line.reason = rest;
   if (rest.empty()) return Status::invalidArgument("expected PATTERN | REASON, found no reason");

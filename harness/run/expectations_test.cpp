@@ -119,6 +119,8 @@ TEST(Expectations, EveryWrongLineSaysWhatIsWrong) {
       {"| a reason", "expected a pattern"},
       {" | a reason", "expected a pattern"},
       {"Softmax* | driver 25..22 | why", "no version lies in '25..22'"},
+      {"Softmax* | driver  | why", "expected versions of drivers"},
+      {"Softmax* | driver \t|", "expected versions of drivers"},
       {"Softmax* | driver mesa | why", "expected versions of drivers"},
       {"Relu/f32[9 | why", "no id of a case"},
       {"Relu | why", "no id of a case"},
