@@ -13,8 +13,6 @@ constexpr uint64_t kNumbers[] = {0,          1,          0x7F,       0x80,      
                                  0x7FFF,     0xFFFF,     0x7FFFFFFF, 0x80000000, 0xFFFFFFFF,
                                  1ull << 33, 1ull << 40, ~0ull >> 1, ~0ull,      1ull << 63};
 
-size_t below(size_t limit, std::mt19937_64& random) { return static_cast<size_t>(random() % limit); }
-
 /// One to four bits of the stretch.
 void flipBits(Mutant& mutant, Stretch where, std::mt19937_64& random) {
   const unsigned flips = 1 + static_cast<unsigned>(random() % 4);

@@ -20,6 +20,9 @@ struct Stretch {
   size_t size = 0;
 };
 
+/// A number below `limit`, which is above 0.
+inline size_t below(size_t limit, std::mt19937_64& random) { return static_cast<size_t>(random() % limit); }
+
 /// One mutant of `original`, which must not be empty: damage anywhere, in any of the ways above.
 Mutant mutate(const std::vector<uint8_t>& original, std::mt19937_64& random);
 

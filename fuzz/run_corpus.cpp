@@ -6,7 +6,7 @@
 
 #include "engine/model/model.h"
 #include "fuzz/mutate.h"
-#include "fuzz/seed_models.h"
+#include "fuzz/run_corpus.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
@@ -17,24 +17,22 @@ constexpr int kMutantsPerSeed = 200;
 
 int writeSeeds(const std::string& folder) {
   std::filesystem::create_directories(folder);
-  for (const SeedModel& seed : seedModels())
-    for (const auto& [suffix, bytes] : {std::pair{".onnx", &seed.onnx}, std::pair{".opk", &seed.opk}})
-      if (const Status status = writeFile(folder + "/" + seed.name + suffix, *bytes); !status.isOk()) {
-        fmt::print(stderr, "run_corpus: {}\n", status.message());
-        return 2;
-      }
+  for (const CorpusSeed& seed : corpusSeeds())
+    if (const Status status = writeFile(folder + "/" + seed.name, seed.bytes); !status.isOk()) {
+      fmt::print(stderr, "run_corpus: {}\n", status.message());
+      return 2;
+    }
   return 0;
 }
 
 int runSeeds() {
   std::mt19937_64 random(7);
   int inputs = 0;
-  for (const SeedModel& seed : seedModels())
-    for (const std::vector<uint8_t>* bytes : {&seed.onnx, &seed.opk})
-      for (int i = 0; i < kMutantsPerSeed; ++i, ++inputs) {
-        const std::vector<uint8_t> input = i == 0 ? *bytes : mutate(*bytes, random).bytes;
-        LLVMFuzzerTestOneInput(input.data(), input.size());
-      }
+  for (const CorpusSeed& seed : corpusSeeds())
+    for (int i = 0; i < kMutantsPerSeed; ++i, ++inputs) {
+      const std::vector<uint8_t> input = i == 0 ? seed.bytes : mutate(seed.bytes, random).bytes;
+      LLVMFuzzerTestOneInput(input.data(), input.size());
+    }
   fmt::print("{} inputs\n", inputs);
   return inputs > 0 ? 0 : 3;
 }

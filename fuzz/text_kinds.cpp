@@ -1,0 +1,80 @@
+#include "fuzz/text_kinds.h"
+
+#include "engine/base/check.h"
+#include "engine/base/guard.h"
+#include "engine/base/printable.h"
+#include "engine/base/where.h"
+#include "engine/model/model.h"
+
+namespace opkit::fuzz {
+
+namespace {
+
+struct Maker {
+  const char* name;
+  TextKind (*make)(const std::string& folder);
+};
+constexpr Maker kMakers[] = {
+    {"history", historyKind},       {"results", resultsKind},      {"parts", partsKind},
+    {"peers", peersKind},           {"series", seriesKind},        {"ops_page", opsPageKind},
+    {"costs", costsKind},           {"margins", marginsKind},      {"traced", tracedKind},
+    {"cases", casesKind},           {"capsule", capsuleKind},      {"expectations", expectationsKind},
+    {"evidence", evidenceKind},     {"tensor", tensorKind},        {"spec", specKind},
+    {"record", operatorRecordKind}, {"row_record", rowRecordKind}, {"kernel_record", kernelRecordKind},
+};
+
+}  // namespace
+
+std::vector<std::string> textKindNames() {
+  std::vector<std::string> names;
+  for (const Maker& maker : kMakers) names.emplace_back(maker.name);
+  return names;
+}
+
+TextKind textKind(const std::string& name, const std::string& folder) {
+  for (const Maker& maker : kMakers)
+    if (name == maker.name) return maker.make(folder);
+  OPKIT_CHECK(false);
+}
+
+Trial attempt(const TextKind& kind, const Bytes& bytes) {
+  Trial trial;
+  const Status thrown = guarded([&] {
+    trial = kind.attempt({bytes.begin(), bytes.end()});
+    return Status::ok();
+  });
+  if (!thrown.isOk()) trial.status = thrown;
+  return trial;
+}
+
+std::string faultOf(const Trial& trial) {
+  std::vector<std::string> messages = trial.notes;
+  if (!trial.status.isOk()) messages.push_back(trial.status.message());
+  for (const std::string& message : messages) {
+    const std::string line = messageLine(message);
+    if (line.empty()) return "no message";
+    for (const char* empty : {"FAULT", "unexpected: ", "the host is out of memory", "the host cannot hold"})
+      if (line.find(empty) != std::string::npos) return line;
+    if (line.size() > kLongestMessage) return fmt::format("a line of {} bytes", line.size());
+    for (size_t at = 0; at < line.size();) {
+      const Character one = characterAt(line, at);
+      if (!one.code || steersTerminal(*one.code)) return "no printable text: " + line;
+      at += one.length;
+    }
+  }
+  return "";
+}
+
+Bytes sourceFile(const std::string& path) {
+  auto bytes = readFile(sourceTreeAround(OPKIT_SOURCE_DIR) + "/" + path);
+  OPKIT_CHECK(bytes);
+  return *std::move(bytes);
+}
+
+std::string place(const std::string& folder, const std::string& name, const std::string& bytes) {
+  const std::string path = folder + "/" + name;
+  OPKIT_CHECK(writeFile(path, bytesOf(bytes)).isOk());
+  return path;
+}
+
+}  // namespace opkit::fuzz
