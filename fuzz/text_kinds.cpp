@@ -10,6 +10,8 @@ namespace opkit::fuzz {
 
 namespace {
 
+constexpr size_t kMostOfALine = 1000;
+
 struct Maker {
   const char* name;
   TextKind (*make)(const std::string& folder);
@@ -22,6 +24,12 @@ constexpr Maker kMakers[] = {
     {"evidence", evidenceKind},     {"tensor", tensorKind},        {"spec", specKind},
     {"record", operatorRecordKind}, {"row_record", rowRecordKind}, {"kernel_record", kernelRecordKind},
 };
+
+/// As the programs print it.
+std::string printedLine(const std::string& message) {
+  PrintedLines lines(false, kMostOfALine);
+  return lines.add(printable(message)) + lines.finish();
+}
 
 }  // namespace
 
@@ -51,16 +59,12 @@ std::string faultOf(const Trial& trial) {
   std::vector<std::string> messages = trial.notes;
   if (!trial.status.isOk()) messages.push_back(trial.status.message());
   for (const std::string& message : messages) {
-    const std::string line = messageLine(message);
-    if (line.empty()) return "no message";
+    if (message.empty()) return "no message";
     for (const char* empty : {"FAULT", "unexpected: ", "the host is out of memory", "the host cannot hold"})
-      if (line.find(empty) != std::string::npos) return line;
-    if (line.size() > kLongestMessage) return fmt::format("a line of {} bytes", line.size());
-    for (size_t at = 0; at < line.size();) {
-      const Character one = characterAt(line, at);
-      if (!one.code || steersTerminal(*one.code)) return "no printable text: " + line;
-      at += one.length;
-    }
+      if (message.find(empty) != std::string::npos) return message;
+    const std::string line = printedLine(message);
+    if (line.size() > kMostOfALine + 10) return fmt::format("a line of {} bytes", line.size());
+    if (printable(line) != line) return "no printable text: " + line;
   }
   return "";
 }

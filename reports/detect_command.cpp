@@ -52,7 +52,7 @@ int codeOf(const Judged& judged, const std::string& name) {
 
 Result<int> detectHistory(const std::string& history) {
   OPKIT_ASSIGN(const Store store, Store::open(history, Database::Mode::Read));
-  for (const std::string& note : store.notes()) fmt::print(stderr, "op-report: note: {}\n", note);
+  for (const std::string& note : store.notes()) printNote("op-report", note);
   OPKIT_ASSIGN(const Judged judged, judgeStore(store));
   printFindings(judged);
   OPKIT_ASSIGN(const std::vector<Vanished> vanished, readVanished(store.database()));
@@ -88,7 +88,7 @@ Status writeForeignPage(const Judged& judged, const std::vector<std::string>& fa
 
 Result<int> detectSeries(const DetectArguments& options) {
   OPKIT_ASSIGN(const ForeignSeries foreign, readForeignSeries(options.series, options.higherIsBetter));
-  for (const std::string& note : foreign.notes) fmt::print(stderr, "op-report: note: {}\n", note);
+  for (const std::string& note : foreign.notes) printNote("op-report", note);
   const std::string& first = options.series.front();
   if (foreign.series.empty()) return codeOf({}, first);
   const Judged judged = judgeSeries(foreign.nights, foreign.environments, foreign.series);

@@ -1,3 +1,4 @@
+#include "engine/base/printable.h"
 #include "engine/model/model.h"
 #include "reports/commands.h"
 #include "reports/device_page.h"
@@ -8,7 +9,7 @@ namespace {
 Result<int> device(const std::vector<std::string>& files, const std::string& output) {
   Results results;
   for (const std::string& file : files) OPKIT_TRY(readResults(file, results));
-  for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
+  for (const std::string& note : notesOf(results)) printNote("op-report", note);
   const std::string page = devicePages(results);
   if (page.empty()) {
     fmt::print(stderr, "op-report: {} recorded cases, none on a Vulkan device: nothing to report\n",

@@ -30,7 +30,7 @@ Result<int> add(const Arguments& options) {
   // Checks that two files do not contradict each other before the history is touched.
   OPKIT_TRY(mergeResults(files).error());
   OPKIT_ASSIGN(const AddReport report, Store::addTo(options.history, files, options.add));
-  for (const std::string& note : report.notes) fmt::print(stderr, "op-report: note: {}\n", note);
+  for (const std::string& note : report.notes) printNote("op-report", note);
   fmt::print("{}: {} runs added, {} continued, {} known\n", options.history, report.added, report.grown, report.known);
   return cli::kSuccess;
 }
@@ -69,7 +69,7 @@ void printSeries(const Series& series, const std::vector<Night>& nights, const s
 
 Result<int> history(const Arguments& options) {
   OPKIT_ASSIGN(const Store store, Store::open(options.history, Database::Mode::Read));
-  for (const std::string& note : store.notes()) fmt::print(stderr, "op-report: note: {}\n", note);
+  for (const std::string& note : store.notes()) printNote("op-report", note);
   OPKIT_ASSIGN(const std::vector<Night> nights, store.nights());
   std::vector<Environment> environments;
   OPKIT_ASSIGN(const std::vector<Series> all, store.series(options.filter, environments));
@@ -102,7 +102,7 @@ Result<int> compare(const Arguments& options) {
       found.cases, found.onlyBefore, found.onlyAfter, found.times, found.insufficient, found.otherBits, found.worse(),
       found.findings.size() - found.worse());
   for (const auto& [name, results] : {std::pair(&options.before, &before), {&options.after, &after}})
-    for (const std::string& note : notesOf(*results)) fmt::print(stderr, "op-report: note: {}: {}\n", *name, note);
+    for (const std::string& note : notesOf(*results)) printNote("op-report", fmt::format("{}: {}", *name, note));
   if (found.cases == 0) {
     fmt::print(stderr, "op-report: nothing to compare: no case is in both files\n");
     return cli::kNothingRan;

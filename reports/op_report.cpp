@@ -1,5 +1,6 @@
 // op-report: turns op-harness results into one self-contained HTML page, and keeps their history.
 #include "engine/base/guard.h"
+#include "engine/base/printable.h"
 #include "engine/tools/cli.h"
 #include "engine/tools/plugins.h"
 #include "ops/builtin_ops.h"
@@ -49,7 +50,7 @@ Result<int> build(const BuildArguments& options, const cli::Plugins& plugins) {
   if (!options.peers.empty()) {
     OPKIT_ASSIGN(sources.peers, readPeerTimes(options.peers));
   }
-  for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
+  for (const std::string& note : notesOf(results)) printNote("op-report", note);
   noteUnchecked(plugins.plugins(), results);
   if (executedCases(results) == 0)
     return fail(fmt::format("{} recorded cases, none of them executed: nothing to report", results.cases.size()),

@@ -1,4 +1,5 @@
 #include "engine/backend/backend_registry.h"
+#include "engine/base/printable.h"
 #include "engine/model/model.h"
 #include "harness/run/source_table.h"
 #include "reports/commands.h"
@@ -23,7 +24,7 @@ Result<OpsTable> readTable(const OpsArguments& options, const OpRegistry& regist
   for (const std::string& file : options.results) OPKIT_TRY(readResults(file, results));
   auto table = tableOfResults(results, registry);
   if (!table) return table.error().withContext(options.results[0]);
-  for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
+  for (const std::string& note : notesOf(results)) printNote("op-report", note);
   return table;
 }
 
@@ -67,7 +68,7 @@ Result<int> write(const OpsArguments& options, const OpRegistry& registry) {
 
 /// Prints one line per difference; returns their number.
 size_t print(const OpsDifferences& found) {
-  for (const std::string& note : found.notes) fmt::print(stderr, "op-report: note: {}\n", note);
+  for (const std::string& note : found.notes) printNote("op-report", note);
   for (const std::string& line : found.lines) fmt::print("{}\n", line);
   return found.lines.size();
 }

@@ -292,6 +292,15 @@ TEST_F(ReportTest, AnEmptyRunIsNotPublished) {
 }
 
 /// The program in the build folder of a tree with other sources.
+TEST_F(ReportTest, ANoteIsOneLine) {
+  std::string said;
+  EXPECT_EQ(run("add --history " + own("h.sqlite") + " " +
+                    file(R"({"record":"run","schema":3,"run":"two\nlines\u009b","started":"","host":"h"})"),
+                &said),
+            0);
+  EXPECT_NE(said.find("op-report: note: run two\\x0alines\\x9b has no time"), std::string::npos) << said;
+}
+
 TEST_F(ReportTest, AnOldBuildIsSaid) {
   const std::filesystem::path tree = own("another_tree");
   std::filesystem::remove_all(tree);

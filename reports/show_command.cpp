@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/printable.h"
 #include "reports/causes.h"
 #include "reports/commands.h"
 #include "reports/history/store.h"
@@ -87,7 +88,7 @@ Result<int> show(const ShowArguments& options) {
   };
   if (std::ranges::all_of(results.cases, isOther)) return refuse(options.op, results);
   OPKIT_ASSIGN(const FromHistory history, readHistory(options.history));
-  for (const std::string& note : notesOf(results)) fmt::print(stderr, "op-report: note: {}\n", note);
+  for (const std::string& note : notesOf(results)) printNote("op-report", note);
   std::erase_if(results.cases, isOther);
   const TimeHistory* times = history.times ? &*history.times : nullptr;
   const std::vector<OperatorFacts> facts = operatorFacts(results, times);

@@ -82,6 +82,10 @@ std::string printable(std::string_view text) {
   return line;
 }
 
+void printNote(const char* program, std::string_view note) {
+  fmt::print(stderr, "{}: note: {}\n", program, printable(note));
+}
+
 std::string shortened(const std::string& text, size_t most) {
   if (text.size() <= most) return text;
   const size_t head = endBefore(text, most / 2), tail = endBefore(text, text.size() - most / 2);

@@ -13,6 +13,9 @@ namespace opkit {
 /// characters "\u202e", bytes that are no UTF-8 "\xff".
 std::string printable(std::string_view text);
 
+/// Prints "PROGRAM: note: NOTE" to stderr, as one such line.
+void printNote(const char* program, std::string_view note);
+
 /// At most `most` bytes and a few: a longer text loses its middle to " ... ". No character is cut.
 std::string shortened(const std::string& text, size_t most);
 

@@ -4,6 +4,7 @@
 
 #include <kainjow/mustache.hpp>
 
+#include "engine/base/printable.h"
 #include "engine/model/model.h"
 #include "reports/history/store.h"
 #include "reports/page/page_data.h"
@@ -26,7 +27,7 @@ data charts() {
 Status addHistory(const std::string& path, PageSources& sources) {
   OPKIT_ASSIGN(sources.nights, readNights(path));
   OPKIT_ASSIGN(const Store store, Store::open(path, Database::Mode::Read));
-  for (const std::string& note : store.notes()) fmt::print(stderr, "op-report: note: {}\n", note);
+  for (const std::string& note : store.notes()) printNote("op-report", note);
   OPKIT_ASSIGN(sources.judged, judgeStore(store));
   return Status::ok();
 }
