@@ -35,6 +35,7 @@ ERRORS = {'open': (errno.EMFILE, errno.EIO, errno.EACCES), 'read': (errno.EIO,),
           'rename': (errno.EXDEV, errno.EIO), 'unlink': (errno.EACCES,), 'mkdir': (errno.ENOSPC,), 'truncate': (errno.EIO,),
           'close': (errno.EIO,), 'list': (errno.EMFILE,), 'stat': (errno.EIO,), 'alloc': (errno.ENOMEM,)}
 FIRST, DRAWN = 200, 200  # allocations
+OLD_BUILD = 'was built of other sources'  # somebody edits the tree meanwhile
 
 
 class Command:
@@ -147,7 +148,7 @@ class Command:
         if ended.returncode != 2:
             return f'expected exit code 2, got {ended.returncode}: {error}'
         known = set(self.calm.stderr.decode(errors='replace').splitlines())
-        lines = [line for line in error.splitlines() if line not in known]
+        lines = [line for line in error.splitlines() if line not in known and OLD_BUILD not in line]
         if len(lines) != 1:
             return f'expected one line, got {len(lines)}: {error}'
         return self.unnamed(lines[0], fail, failed) or now.neither(self.before, self.after, each=not self.row.whole)
