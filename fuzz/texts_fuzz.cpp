@@ -1,4 +1,5 @@
 // libFuzzer target over the files of one kind, which OPKIT_TEXTS_KIND names (text_kinds.h); see fuzz/README.md.
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
