@@ -76,6 +76,7 @@ std::optional<Choice> choiceOf(const json& entry, const json& set) {
     const std::string text = withDType(entry, set[i].get<std::string>());
     choice.inputs.push_back(text);
     const auto desc = text == "-" ? Result<TensorDesc>(Status::unsupported("absent")) : parseTensorDesc(text);
+    if (!desc && text != "-") return std::nullopt;
     if (!desc || isConstant(entry, i)) continue;
     if (desc->elements() == 0 || desc->elements() > kMostElements) return std::nullopt;
     if (choice.input >= 0) continue;
