@@ -26,19 +26,20 @@ reports::DeviceRoofRecord recordOf(const DeviceRoof& roof) {
 }
 
 /// Raises the peaks by what plain shaders reach.
-std::optional<reports::DeviceRoofRecord> probe(const BackendLane& lane, DevicePeaks& peaks, Status& clock) {
+std::optional<reports::DeviceRoofRecord> probe(const BackendLane& lane, MeasuredDevice& found) {
   const auto roof = probeDeviceRoof(*lane.runtime);
   if (!roof) {
-    fmt::print("{}: plain shaders: {}\n", lane.name, roof.error().message());
+    found.lines += fmt::format("{}: plain shaders: {}\n", lane.name, roof.error().message());
     return std::nullopt;
   }
   const reports::DeviceRoofRecord record = recordOf(*roof);
-  raise(peaks, roof->peaks);
-  clock = roof->clockStatus();
-  fmt::print("{}: plain shaders reach {:.3g} GFLOP/s and copy {:.3g} GB/s, a launch takes {}; {}\n", lane.name,
-             record.flopsPerNs, record.bytesPerNs, cli::formatNs(record.launchNs),
-             record.clockRatio == 0 ? "the device has no clock"
-                                    : fmt::format("its clock runs at {:.3f} of the host's", record.clockRatio));
+  raise(found.peaks, roof->peaks);
+  found.clockFault = roof->clockStatus().message();
+  found.lines +=
+      fmt::format("{}: plain shaders reach {:.3g} GFLOP/s and copy {:.3g} GB/s, a launch takes {}; {}\n", lane.name,
+                  record.flopsPerNs, record.bytesPerNs, cli::formatNs(record.launchNs),
+                  record.clockRatio == 0 ? "the device has no clock"
+                                         : fmt::format("its clock runs at {:.3f} of the host's", record.clockRatio));
   return record;
 }
 #endif
@@ -51,6 +52,7 @@ std::string MeasuredDevice::toText() const {
   const Json document = {{"record", reports::toLine(record)},
                          {"flopsPerNs", peaks.flopsPerNs},
                          {"bandwidths", bandwidths},
+                         {"lines", lines},
                          {"clockFault", clockFault}};
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -64,29 +66,27 @@ MeasuredDevice MeasuredDevice::fromText(const std::string& text) {
   device.peaks.flopsPerNs = document.value("flopsPerNs", 0.0);
   for (const Json& each : document.value("bandwidths", Json::array()))
     device.peaks.bandwidths.push_back({each[0], each[1]});
+  device.lines = document.value("lines", "");
   device.clockFault = document.value("clockFault", "");
   return device;
 }
 
 MeasuredDevice measureDevice(const BackendLane& lane, const OpRegistry& registry) {
   const DeviceInfo& device = lane.runtime->device();
-  printDevice(device);
   MeasuredDevice found;
   const auto measured = measurePeaks(registry, {.backend = lane.name}, lane.runtime);
   if (measured) found.peaks = *measured;
-  Status clock;
   std::optional<reports::DeviceRoofRecord> roof;
 #ifdef OPKIT_HAS_VULKAN
-  if (lane.name == "vulkan") roof = probe(lane, found.peaks, clock);
+  if (lane.name == "vulkan") roof = probe(lane, found);
 #endif
   found.record = {"",          device.backend,  device.name, device.driver,
                   device.uuid, device.software, {},          calibrate(measured ? &*measured : nullptr),
                   roof};
   if (measured)
-    fmt::print("{}: kernels reach {:.3g} GFLOP/s and {:.3g} GB/s, measured\n", lane.name, measured->flopsPerNs,
-               measured->bytesPerNs());
-  if (!clock.isOk()) fmt::print("fail: {}\n", clock.message());
-  found.clockFault = clock.message();
+    found.lines += fmt::format("{}: kernels reach {:.3g} GFLOP/s and {:.3g} GB/s, measured\n", lane.name,
+                               measured->flopsPerNs, measured->bytesPerNs());
+  if (!found.clockFault.empty()) found.lines += fmt::format("fail: {}\n", found.clockFault);
   return found;
 }
 

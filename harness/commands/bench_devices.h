@@ -9,6 +9,7 @@ namespace opkit::harness {
 struct MeasuredDevice {
   reports::DeviceRecord record;
   DevicePeaks peaks;       // the better of kernels and of plain shaders
+  std::string lines;       // printed below its name
   std::string clockFault;  // why the clock of the device cannot be trusted; empty if it can
 
   std::string toText() const;
@@ -16,7 +17,7 @@ struct MeasuredDevice {
   static MeasuredDevice fromText(const std::string& text);
 };
 
-/// Prints the lines of a lane.
+/// Prints nothing: a worker that prints into a closed pipe would end by a signal of its own.
 MeasuredDevice measureDevice(const BackendLane& lane, const OpRegistry& registry);
 
 }  // namespace opkit::harness

@@ -42,7 +42,6 @@ std::string BenchJob::measure() {
     noteWork("measuring the device of " + lane.name);
     devices.push_back(measureDevice(lane, plan_.registry).toText());
   }
-  std::fflush(stdout);
   return textOf({{"devices", devices}});
 }
 
@@ -102,7 +101,10 @@ void BenchRun::takeDevices(const JobOutcome& outcome) {
   if (!opened_.isOk()) return;
   for (const Json& text : answer.value("devices", Json::array())) {
     const MeasuredDevice& device = devices_.emplace_back(MeasuredDevice::fromText(text.get<std::string>()));
-    file_.write(device.record);
+    const reports::DeviceRecord& record = device.record;
+    printDevice({.backend = record.backend, .name = record.name, .software = record.software});
+    fmt::print("{}", device.lines);
+    file_.write(record);
     if (device.clockFault.empty()) continue;
     CaseResult result{.kind = "bench", .id = "device clock", .backend = device.record.backend};
     result.device = device.record.name;
