@@ -118,6 +118,7 @@ CLI::App* addUnderName(const char* name, CLI::App& app, CommandContext& context)
               "--series", options->series,
               "Judge numbers of other programs: JSON of Google Benchmark or hyperfine, a file for each night, or "
               "CSV with the columns name,run,value")
+          ->check(cli::severalValues())
           ->excludes(history);
   command->add_option("--output", options->output, "Also write the findings and series of --series as one HTML page")
       ->needs(series)

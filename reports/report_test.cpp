@@ -320,8 +320,7 @@ TEST_F(ReportTest, AnOldBuildIsSaid) {
 TEST_F(ReportTest, BadInputIsOneLineAndExitCodeTwo) {
   std::string said;
   EXPECT_EQ(run("build " + nowhere() + " --output " + page_, &said), 2);
-  EXPECT_EQ(said,
-            "op-report: " + nowhere() + ": cannot be read: No such file or directory; expected a file of JSON lines\n");
+  EXPECT_EQ(said, "op-report: " + nowhere() + ": cannot be read: Not a directory; expected a file of JSON lines\n");
   EXPECT_EQ(run("build " + file("{\"record\":\"case\"") + " --output " + page_, &said), 2);
   EXPECT_NE(said.find(":1: expected a line of JSON"), std::string::npos) << said;
   EXPECT_EQ(run("build " + file(std::string("SQLite\0\x1b[31m\r\n{}\n", 16)) + " --output " + page_, &said), 2);

@@ -70,7 +70,7 @@ TEST_F(PluginSetTest, PassRewritesModels) {
 TEST_F(PluginSetTest, FilesThatAreNoPlugins) {
   const fs::path text = fs::path(testing::TempDir()) / "opkit_not_a_library.so";
   std::ofstream(text) << "not a library";
-  expectRefused(nowhere("a.so"), "No such file");
+  expectRefused(nowhere("a.so"), "Not a directory");
   expectRefused(testing::TempDir(), "it is a folder, not a file");
   expectRefused(text.string(), "not a shared library");
   expectRefused(faulty("no_symbol"), "exports no opkit_plugin_get");

@@ -113,6 +113,16 @@ double unitOf(const std::string& unit) {
   return 0;
 }
 
+constexpr const char* kSeveralName = "several";
+
+bool takesSeveral(CLI::Option& option) {
+  try {
+    return option.get_validator(kSeveralName) != nullptr;
+  } catch (const CLI::OptionNotFound&) {
+    return false;
+  }
+}
+
 std::string toBytes(std::string& text) {
   const std::string wrong = fmt::format("expected a size such as 64MB, got '{}'", text);
   double amount = 0;
@@ -182,6 +192,10 @@ CLI::Validator completedFile() {
 
 CLI::Validator outputFolder() { return validator(unwritableNewFolder); }
 
+CLI::Validator severalValues() {
+  return validator([](const std::string&) { return std::string(); }).name(kSeveralName);
+}
+
 CLI::Validator existingFile() {
   return validator(
       [](const std::string& path) -> std::string {
@@ -206,7 +220,7 @@ void checkValues(CLI::App& app) {
   for (CLI::Option* option :
        app.get_options([](const CLI::Option* each) { return each->get_items_expected_max() > 0; })) {
     // One value each time: with more, an option would take the operands that follow it.
-    if (!option->get_positional()) option->allow_extra_args(false);
+    if (!option->get_positional() && !takesSeveral(*option)) option->allow_extra_args(false);
     const std::string type = option->get_type_name();
     if (type.starts_with("UINT"))
       option->check(wholeNumber());

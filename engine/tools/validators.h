@@ -36,12 +36,15 @@ CLI::Validator changedFile();
 CLI::Validator completedFile();
 /// A folder that is created if missing: the nearest existing parent must be writable.
 CLI::Validator outputFolder();
+/// For an option of a command without operands that takes all words up to the next option: `--series FILE...`.
+CLI::Validator severalValues();
 /// A file that can be read; a command that reads it once takes a pipe, too.
 CLI::Validator existingFile();
 CLI::Validator existingFolder();
 
 /// Gives every option of the program and its commands the check of its type: whole numbers, finite numbers, a non-empty
-/// text. Options with a narrower range have their own check. An option that may be repeated takes one value each time.
+/// text. Options with a narrower range have their own check. An option that may be repeated takes one value each
+/// time, but for severalValues().
 void checkValues(CLI::App& app);
 
 /// For options that commands set themselves, outside CLI11: InvalidArgument unless `path` can be written.

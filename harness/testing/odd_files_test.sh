@@ -101,7 +101,7 @@ refused "cannot read '-nope'" op-run -- -nope
 refused "cannot read '-nope'" op-convert -- -nope -x.opk
 refused "'-nope'" op-scaffold --root "$source" where -- -nope
 refused "unexpected argument 'Exp'" op-harness check --op Relu Exp
-refused "unexpected argument 'b.csv'" op-report detect --series a.csv b.csv
+refused "unexpected argument 'few'" op-report history --history history.sqlite --metric margin few
 passes op-report history --history history.sqlite --metric margin,status --metric executeWall
 echo "$runs runs"
 exit $bad

@@ -501,8 +501,7 @@ TEST_F(OpsCommand, BadInputIsOneLine) {
   };
   const std::string output = " --output " + page_, noCheck = whole(headText() + CaseText{.kind = "bench"}.text());
   expectLine("", 2, "ops: expected result files or --check; got neither");
-  expectLine(nowhere() + output, 2,
-             nowhere() + ": cannot be read: No such file or directory; expected a file of JSON lines");
+  expectLine(nowhere() + output, 2, nowhere() + ": cannot be read: Not a directory; expected a file of JSON lines");
   expectLine(file("{\"record\":\"ca") + output, 2, ":1: expected a line of JSON");
   expectLine(file("") + output, 2, "expected results of `op-harness check --json`, found none");
   expectLine(noCheck + output, 2, "expected results of `op-harness check --json`, found none");
