@@ -298,7 +298,7 @@ TEST_F(ReportTest, ANoteIsOneLine) {
                     file(R"({"record":"run","schema":3,"run":"two\nlines\u009b","started":"","host":"h"})"),
                 &said),
             0);
-  EXPECT_NE(said.find("op-report: note: run two\\x0alines\\x9b has no time"), std::string::npos) << said;
+  EXPECT_NE(said.find("op-report: note: run two\\x0alines\\u009b has no time"), std::string::npos) << said;
 }
 
 TEST_F(ReportTest, AnOldBuildIsSaid) {

@@ -38,6 +38,8 @@ const char* kindOf(mode_t mode) {
   return S_ISSOCK(mode) ? "a socket" : "a pipe or a device";
 }
 
+constexpr int kMostLinks = 40;  // of one path; as the kernel
+
 std::span<const uint8_t> bytesOf(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
@@ -97,12 +99,23 @@ std::string whyUnreadable(const std::string& path) {
   if (::stat(path.c_str(), &facts) != 0) return std::strerror(errno);
   if (S_ISDIR(facts.st_mode) || S_ISSOCK(facts.st_mode))
     return fmt::format("it is {}, not a file", kindOf(facts.st_mode));
+  if (S_ISFIFO(facts.st_mode))  // which can be opened once: its writer ends when it is closed
+    return ::access(path.c_str(), R_OK) == 0 ? "" : std::strerror(errno);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   return file.isOpen() ? "" : std::strerror(errno);
 }
 
+bool namesDescriptor(const std::string& path) {
+  fs::path place = path;
+  std::error_code error;
+  for (int links = 0; links < kMostLinks && !place.string().starts_with("/proc/"); ++links) {
+    if (!fs::is_symlink(fs::symlink_status(place, error))) return false;
+    place = place.parent_path() / fs::read_symlink(place, error);
+  }
+  return place.string().starts_with("/proc/");
+}
+
 Result<std::string> placeOf(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as the kernel
   fs::path place = path;
   std::error_code error;
   for (int links = 0; fs::is_symlink(fs::symlink_status(place, error)); ++links) {

@@ -40,6 +40,9 @@ Result<Descriptor> openToRead(const std::string& path);
 /// pipe or a device can be read once, as a stream, although openToRead takes none.
 std::string whyUnreadable(const std::string& path);
 
+/// Whether the path is that of an open descriptor of a process: /dev/stdout, /dev/fd/3. What it leads to is written in
+/// place, behind what is there: a file in its place would not be the one that is open.
+bool namesDescriptor(const std::string& path);
 /// The file that a path leads to, through symbolic links; the file need not exist. InvalidArgument for links in a
 /// circle.
 Result<std::string> placeOf(const std::string& path);

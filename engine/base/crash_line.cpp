@@ -49,6 +49,7 @@ void onCrash(int signal) {
   if (note[0] != 0) line.add(", in ");
   line.add(note.data());
   line.add("\n");
+  std::signal(SIGPIPE, SIG_IGN);  // the reader of stderr may have left
   const ssize_t ignored = ::write(STDERR_FILENO, line.text.data(), line.size);
   static_cast<void>(ignored);
   std::signal(signal, SIG_DFL);

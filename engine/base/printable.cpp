@@ -11,7 +11,8 @@ namespace opkit {
 namespace {
 
 constexpr std::string_view kGap = " ... ";
-constexpr std::string_view kWhole = "  repeat ";  // begins a command to copy
+constexpr std::array<std::string_view, 2> kWhole = {"  repeat ", "  compare "};  // begin a command to copy
+constexpr size_t kLongestHead = 10;
 constexpr std::string_view kRedraw = "\r\x1b[K";
 constexpr std::array<std::string_view, 5> kSequences = {"\x1b[0m", "\x1b[31m", "\x1b[32m", "\x1b[33m", kRedraw};
 
@@ -140,9 +141,9 @@ size_t PrintedLines::takeOne(std::string_view text, bool isLast) {
 }
 
 void PrintedLines::put(std::string_view text) {
-  if (head_.size() < kWhole.size()) head_ += text;
+  if (head_.size() < kLongestHead) head_ += text;
   length_ += text.size();
-  if (length_ <= most_ / 2 || head_.starts_with(kWhole)) {
+  if (length_ <= most_ / 2 || std::ranges::any_of(kWhole, [&](auto begin) { return head_.starts_with(begin); })) {
     out_ += text;
     return;
   }

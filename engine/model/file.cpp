@@ -40,17 +40,17 @@ Status writeFile(const std::string& path, std::span<const uint8_t> bytes) {
 }
 
 Status writeFile(const std::string& path, const std::vector<std::span<const uint8_t>>& parts) {
-  OPKIT_ASSIGN(const std::string place, placeOf(path));
   struct stat facts {};
-  const bool exists = ::stat(place.c_str(), &facts) == 0;
+  const bool exists = ::stat(path.c_str(), &facts) == 0;
   const auto writeTo = [&parts](int descriptor) {
     return std::ranges::all_of(parts, [&](std::span<const uint8_t> part) { return writeAll(descriptor, part); });
   };
   const auto failure = [&path] { return Status::invalidArgument("cannot write '{}': {}", path, systemMessage()); };
-  if (exists && !S_ISREG(facts.st_mode)) {  // /dev/stdout, a pipe
-    Descriptor file(::open(place.c_str(), O_WRONLY | O_CLOEXEC));
+  if (exists && (!S_ISREG(facts.st_mode) || namesDescriptor(path))) {  // /dev/stdout, a pipe
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
     return file.isOpen() && writeTo(file.get()) && file.close() ? Status::ok() : failure();
   }
+  OPKIT_ASSIGN(const std::string place, placeOf(path));
   // What replaces a file is nobody else's to read until it has that file's mode.
   PendingFile file(place, exists ? 0600 : 0666);
   if (file.isOpen() && exists) takeOver(file.descriptor(), facts);

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -290,6 +291,26 @@ TEST_F(FileTest, SymbolicLinksAreFollowedAndHardLinksKeepTheOldBytes) {
   ASSERT_TRUE(writeFile(path("dangling"), bytes).isOk());
   EXPECT_EQ(*readFile(path("folder/new")), bytes);
   EXPECT_NE(writeFile(path("circle"), bytes).message().find("Too many levels of symbolic links"), std::string::npos);
+}
+
+TEST_F(FileTest, OpenDescriptorsAreWrittenInPlace) {
+  const std::vector<uint8_t> bytes{2, 3};
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  ASSERT_EQ(writeFile(fmt::format("/dev/fd/{}", ends[1]), bytes).message(), "");
+  std::array<uint8_t, 4> read{};
+  EXPECT_EQ(::read(ends[0], read.data(), read.size()), 2);
+  EXPECT_EQ(read[1], 3);
+  for (const int end : ends) close(end);
+  // A file that is open, as with `> file`, and gets /dev/stdout as an output too: both stand in it.
+  const int file = ::open(path("open").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_EQ(::write(file, "\x01", 1), 1);
+  ASSERT_EQ(writeFile(fmt::format("/dev/fd/{}", file), bytes).message(), "");
+  EXPECT_EQ(*readFile(path("open")), (std::vector<uint8_t>{1, 2, 3}));
+  fs::remove(path("open"));
+  EXPECT_TRUE(writeFile(fmt::format("/dev/fd/{}", file), bytes).isOk());
+  EXPECT_EQ(fileCount(), 0u) << "no file 'open (deleted)'";
+  close(file);
 }
 
 TEST_F(FileTest, ErrorsNameThePath) {

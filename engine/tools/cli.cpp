@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <sstream>
 
 #include "engine/backend/device_class.h"
 #include "engine/base/crash_line.h"
@@ -182,7 +183,12 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
   try {
     app.parse(wordsOf(argc, argv));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      std::ostringstream text;
+      const int code = app.exit(error, text, text);  // std::cout knows nothing of the guarded streams
+      fmt::print("{}", text.str());
+      return code;
+    }
     return fail(app, usageError(app, error));
   }
   if (const Status clash = refuseClashes(app); !clash.isOk()) return fail(app, clash.message());

@@ -63,9 +63,12 @@ std::string unwritableFile(const std::string& path, bool inPlace) {
   const bool special = fs::exists(status) && !fs::is_regular_file(status);  // /dev/stdout, a pipe
   if (fs::exists(status) && (inPlace || special) && (access(path.c_str(), W_OK) != 0 || !opens(status, path)))
     return fmt::format("cannot write '{}': {}", path, std::strerror(errno));
-  if (special || (inPlace && fs::exists(status))) return "";
+  if (special || (fs::exists(status) && (inPlace || namesDescriptor(path)))) return "";
   const Result<std::string> place = placeOf(path);
   if (!place) return place.error().message();
+  constexpr size_t kEnding = 12, kLongestName = 255;  // of the file that is written first: PendingFile
+  if (fs::path(*place).filename().string().size() + kEnding > kLongestName)
+    return fmt::format("cannot write '{}': {}", path, std::strerror(ENAMETOOLONG));
   const std::string why = unwritableFolder(fs::path(*place).parent_path());
   return why.empty() ? "" : fmt::format("cannot write '{}': {}", path, why);
 }

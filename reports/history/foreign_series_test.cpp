@@ -199,7 +199,7 @@ TEST_F(ForeignSeriesTest, BadJsonNamesFileAndEntry) {
   expectRefused({R"({"results": [{"command": "x", "times": [1, null]}]})"},
                 "expected numbers as times of 'x', found null");
   expectRefused({R"({"results": [{"command": "x", "times": [-1]}]})"}, "found -1");
-  expectRefused({R"({"results": [{"command": "x", "times": [1e999]}]})"}, "a number is too large");
+  expectRefused({R"({"results": [{"command": "x", "times": [1e999]}]})"}, "a number exceeds a double");
 }
 
 TEST_F(ForeignSeriesTest, FilesOfTwoFormsAndTwiceTheSameAreRefused) {

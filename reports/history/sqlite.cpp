@@ -1,5 +1,8 @@
 #include "reports/history/sqlite.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -49,10 +52,25 @@ std::string_view Statement::blob(int column) const {
   return data ? std::string_view(data, static_cast<size_t>(sqlite3_column_bytes(handle_, column))) : std::string_view();
 }
 
+namespace {
+
+/// Without opening it: closing any descriptor of a file drops all locks of the process on it, also those of SQLite.
+Status checkFile(const std::string& path) {
+  struct stat facts {};
+  std::string why;
+  if (::stat(path.c_str(), &facts) != 0 || ::access(path.c_str(), R_OK) != 0)
+    why = std::strerror(errno);
+  else if (!S_ISREG(facts.st_mode))
+    why = fmt::format("it is {}, not a file", S_ISDIR(facts.st_mode) ? "a folder" : "a pipe or a device");
+  if (why.empty()) return Status::ok();
+  return Status::invalidArgument("{}: expected a history of `op-report add`: cannot read '{}': {}", path, path, why);
+}
+
+}  // namespace
+
 Result<Database> Database::open(const std::string& path, Mode mode) {
   std::error_code error;
-  if (mode == Mode::Read || std::filesystem::exists(path, error))
-    OPKIT_TRY(openToRead(path).error().withContext(path + ": expected a history of `op-report add`"));
+  if (mode == Mode::Read || std::filesystem::exists(path, error)) OPKIT_TRY(checkFile(path));
   const std::string file = path.starts_with('/') ? path : "./" + path;  // ":memory:" and "file:x" are names of files
   sqlite3* handle = nullptr;
   const int create = mode == Mode::Write ? SQLITE_OPEN_CREATE : 0;

@@ -2,8 +2,8 @@
 # outputFile OPTION FILE: refuses a FILE that cannot be written, before hours of work for it. It stays as it is.
 outputFile() {
   local isNew=
-  [ -e "$2" ] || isNew=yes
-  [ ! -d "$2" ] && mkdir -p -- "$(dirname -- "$2")" 2>/dev/null && : 2>/dev/null >>"$2" || refuse "$1: cannot write '$2'"
+  [ -e "$2" ] || [ -L "$2" ] || isNew=yes
+  [ ! -d "$2" ] && [ ! -p "$2" ] && mkdir -p -- "$(dirname -- "$2")" 2>/dev/null && : 2>/dev/null >>"$2" || refuse "$1: cannot write '$2'"
   [ -z "$isNew" ] || rm -f -- "$2"
 }
 # fetchPackages CACHE MANIFEST: installs the packages of a package.json in CACHE. npm installs beside it, and a finished
