@@ -76,7 +76,7 @@ TEST_F(KillTest, ASecondReaderKeepsTheLocksOfTheFirst) {
   if (writer == 0) {
     sqlite3* handle = nullptr;
     sqlite3_open(history.c_str(), &handle);
-    _exit(sqlite3_exec(handle, "UPDATE run SET host = host; ", nullptr, nullptr, nullptr) == SQLITE_BUSY ? 0 : 2);
+    _exit(sqlite3_exec(handle, "UPDATE run SET at = at", nullptr, nullptr, nullptr) == SQLITE_BUSY ? 0 : 2);
   }
   int status = 0;
   waitpid(writer, &status, 0);
