@@ -2,15 +2,12 @@
 
 #include "engine/base/check.h"
 #include "engine/base/guard.h"
-#include "engine/base/printable.h"
 #include "engine/base/where.h"
 #include "engine/model/model.h"
 
 namespace opkit::fuzz {
 
 namespace {
-
-constexpr size_t kMostOfALine = 1000;
 
 struct Maker {
   const char* name;
@@ -24,12 +21,6 @@ constexpr Maker kMakers[] = {
     {"evidence", evidenceKind},     {"tensor", tensorKind},        {"spec", specKind},
     {"record", operatorRecordKind}, {"row_record", rowRecordKind}, {"kernel_record", kernelRecordKind},
 };
-
-/// As the programs print it.
-std::string printedLine(const std::string& message) {
-  PrintedLines lines(false, kMostOfALine);
-  return lines.add(printable(message)) + lines.finish();
-}
 
 }  // namespace
 
@@ -62,9 +53,6 @@ std::string faultOf(const Trial& trial) {
     if (message.empty()) return "no message";
     for (const char* empty : {"FAULT", "unexpected: ", "the host is out of memory", "the host cannot hold"})
       if (message.find(empty) != std::string::npos) return message;
-    const std::string line = printedLine(message);
-    if (line.size() > kMostOfALine + 10) return fmt::format("a line of {} bytes", line.size());
-    if (printable(line) != line) return "no printable text: " + line;
   }
   return "";
 }

@@ -10,12 +10,18 @@
 namespace opkit::fuzz {
 namespace {
 
+/// A folder for the process, which removes it at its end.
+struct Folder {
+  Folder() { OPKIT_CHECK(mkdtemp(path.data())); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string path = (std::filesystem::temp_directory_path() / "opkit-texts-XXXXXX").string();
+};
+
 const TextKind& chosenKind() {
+  static const Folder folder;
   static const TextKind kind = [] {
-    std::string folder = (std::filesystem::temp_directory_path() / "opkit-texts-XXXXXX").string();
-    OPKIT_CHECK(mkdtemp(folder.data()));
     const char* name = std::getenv("OPKIT_TEXTS_KIND");
-    return textKind(name ? name : "expectations", folder);
+    return textKind(name ? name : "expectations", folder.path);
   }();
   return kind;
 }

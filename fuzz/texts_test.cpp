@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "engine/base/check.h"
 #include "engine/base/clock.h"
 #include "engine/base/host_memory.h"
 #include "fuzz/last_words.h"
@@ -41,13 +42,14 @@ class Texts : public testing::TestWithParam<std::string> {
   }
 
   static std::string emptyFolder() {
-    const std::string folder = testing::TempDir() + "texts";
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
+    std::string folder = testing::TempDir() + "texts-XXXXXX";
+    OPKIT_CHECK(mkdtemp(folder.data()));
     return folder;
   }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  const TextKind kind_ = textKind(GetParam(), emptyFolder());
+  const std::string folder_ = emptyFolder();
+  const TextKind kind_ = textKind(GetParam(), folder_);
 };
 
 TEST_P(Texts, SeedsAreWhole) {

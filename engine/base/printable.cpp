@@ -87,12 +87,6 @@ void printNote(const char* program, std::string_view note) {
   fmt::print(stderr, "{}: note: {}\n", program, printable(note));
 }
 
-std::string shortened(const std::string& text, size_t most) {
-  if (text.size() <= most) return text;
-  const size_t head = endBefore(text, most / 2), tail = endBefore(text, text.size() - most / 2);
-  return text.substr(0, head) + std::string(kGap) + text.substr(tail);
-}
-
 std::string PrintedLines::add(std::string_view piece) {
   rest_ += piece;
   take(false);

@@ -16,9 +16,6 @@ std::string printable(std::string_view text);
 /// Prints "PROGRAM: note: NOTE" to stderr, as one such line.
 void printNote(const char* program, std::string_view note);
 
-/// At most `most` bytes and a few: a longer text loses its middle to " ... ". No character is cut.
-std::string shortened(const std::string& text, size_t most);
-
 /// Text on its way to a stream, in pieces of any size: the same as printable(), but line ends and tabs stay, and a line
 /// may be limited. Used by one thread at a time.
 class PrintedLines {

@@ -24,12 +24,6 @@ TEST(Printable, WhatSteersATerminalIsNamed) {
   for (const auto& [text, expected] : texts) EXPECT_EQ(printable(text), expected);
 }
 
-TEST(Printable, ShortenedTextsLoseTheirMiddle) {
-  EXPECT_EQ(shortened("0123456789", 10), "0123456789");
-  EXPECT_EQ(shortened("0123456789", 4), "01 ... 89");
-  EXPECT_EQ(shortened("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 6), "\xc3\xa9 ... \xc3\xa9\xc3\xa9");
-}
-
 /// The text in pieces of `size` bytes, as it is printed.
 std::string printed(PrintedLines lines, const std::string& text, size_t size) {
   std::string all;

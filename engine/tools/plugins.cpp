@@ -12,10 +12,8 @@ void Plugins::add(CLI::App& app) {
 }
 
 Status Plugins::load() {
-  for (const std::string& file : files_) {
-    OPKIT_TRY(tryPlugin(file));
-    OPKIT_TRY(set_.load(file).error());
-  }
+  for (const std::string& file : files_) OPKIT_TRY(tryPlugin(file));  // before one of them may start a thread
+  for (const std::string& file : files_) OPKIT_TRY(set_.load(file).error());
   return Status::ok();
 }
 

@@ -1,5 +1,6 @@
 #include "harness/commands/bench_run.h"
 
+#include "engine/base/interrupt.h"
 #include "engine/base/json_text.h"
 #include "harness/bench/baseline.h"
 #include "harness/run/worker_note.h"
@@ -76,9 +77,11 @@ Status BenchRun::run() {
   OPKIT_TRY(plan_.backend.check());
   const size_t lanes = plan_.backend.backends.size();
   BenchJob job(plan_);
-  const IsolationLimits limits{.workers = 1, .timeoutSeconds = plan_.timeoutSeconds, .stop = [this] {
-                                 return !opened_.isOk() || !file_.status().isOk();
-                               }};
+  const IsolationLimits limits{
+      .workers = 1,
+      .timeoutSeconds = plan_.timeoutSeconds,
+      .stop = [this] { return !opened_.isOk() || !file_.status().isOk(); },
+      .timeoutOf = [this](size_t i) { return i == 0 ? devicesSeconds() : plan_.timeoutSeconds; }};
   OPKIT_TRY(runIsolated(
       1 + plan_.chosen.size() * lanes, limits,
       [&](size_t i) { return i == 0 ? job.measure() : job.time((i - 1) / lanes, (i - 1) % lanes); },
@@ -90,10 +93,19 @@ Status BenchRun::run() {
   return file_.status();
 }
 
+/// Devices are measured as long as they need, whatever one case may take.
+double BenchRun::devicesSeconds() const { return std::max(1800.0, plan_.timeoutSeconds); }
+
+/// The results say that they are a part, if they can be written.
+Status BenchRun::lossOfDevices(const JobOutcome& outcome) {
+  OPKIT_TRY(open_());
+  return interrupted() ? Status::ok() : Status::internal("bench: {}", placedLossText(outcome, devicesSeconds()));
+}
+
 void BenchRun::takeDevices(const JobOutcome& outcome) {
   const Json answer = parseJson(outcome.answer);
   if (outcome.kind != JobOutcome::Kind::Answered)
-    opened_ = Status::internal("bench: {}", placedLossText(outcome, plan_.timeoutSeconds));
+    opened_ = lossOfDevices(outcome);
   else if (answer.contains("error"))
     opened_ = Status::invalidArgument("{}", answer.value("error", ""));
   else

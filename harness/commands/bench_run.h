@@ -62,6 +62,8 @@ class BenchRun {
 
  private:
   void takeDevices(const JobOutcome& outcome);
+  double devicesSeconds() const;
+  Status lossOfDevices(const JobOutcome& outcome);
   void takeCase(size_t chosen, size_t lane, const JobOutcome& outcome);
   CaseResult lost(const Case& c, const std::string& backend, const JobOutcome& outcome) const;
   void record(CaseRecord one, const std::string& block);

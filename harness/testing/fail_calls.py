@@ -124,10 +124,16 @@ class Command:
             if again is None or again.returncode != self.calm.returncode:
                 return f'killed, it fails when it is started again: {again.stderr.decode() if again else "it hangs"}'
             return State(folder, self.before, self.after).difference(self.after)
-        # The tree is looked at first: what an ended command has begun is undone or completed.
+        self.finish(folder)
+        now = State(folder, self.before, self.after)
+        if now.difference(self.before, empty_may_stay=True) and now.difference(self.after, empty_may_stay=True):
+            return now.neither(self.before, self.after)
+        return None
+
+    def finish(self, folder):
+        """The next command in the tree undoes or completes what an ended one has begun."""
         subprocess.run([*self.row.command[:3], 'list'], cwd=folder, env=dict(os.environ, **self.row.environment), check=False,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return State(folder, self.before, self.after).neither(self.before, self.after)
 
     def verdict(self, ended, folder, fail, failed):
         if ended is None:
@@ -135,6 +141,8 @@ class Command:
         error = ended.stderr.decode(errors='replace')
         if ended.returncode < 0:
             return f'ended by signal {-ended.returncode}: {error}'
+        if self.row.whole and ended.returncode == 0:
+            self.finish(folder)  # a journal that could not be removed
         now = State(folder, self.before, self.after)
         if ended.returncode == self.calm.returncode == 2:
             return now.difference(self.before) or (None if error.count('\n') == 1 else f'expected one line: {error}')

@@ -152,12 +152,12 @@ def other_rows(binaries):
 
 def planted_rows(careless):
     """Each fault of harness/testing/careless.cpp gets the verdict on its kind; without a fault all calls hold."""
-    def row(fault, classes, complaint, **more):
-        return Row(f'planted {fault}', 'planted', [careless, fault, 'from.txt', 'to.txt'], classes, complaint=complaint,
+    def row(fault, classes, complaint, title='', **more):
+        return Row(f'planted {title or fault}', 'planted', [careless, fault, 'from.txt', 'to.txt'], classes, complaint=complaint,
                    classes=tuple(classes.split()), **more)
     return [
         row('none', 'open read write rename', ''),
-        row('none', 'alloc', 'ended by signal'),
+        row('none', 'alloc', 'ended by signal', title='no handler'),
         row('read', 'read', 'exit code 0, but'),
         row('write', 'write', 'exit code 0, but'),
         row('in-place', 'write', 'neither the old nor the new'),

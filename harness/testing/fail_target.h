@@ -1,13 +1,17 @@
 // Which call of a program fails: read from the environment, counted and remembered for harness/testing/fail_calls.cpp.
 //
-//   OPKIT_FAIL_BELOW=FOLDER   only calls on paths below FOLDER count, and on descriptors opened there; allocations all
-//   count OPKIT_FAIL=CLASS:N[:HOW]  the N-th call of CLASS fails once. CLASS is open, read, write, sync, rename,
-//   unlink, mkdir,
-//                             truncate, close, list, stat or alloc; HOW is the number of the error, or `short`: a write
-//                             that takes half of its bytes, before one that fails for lack of space. `kill` and
-//                             `killafter` end the process just before or after the N-th rename, unlink or mkdir
-//   OPKIT_FAIL_COUNT=FILE     at the exit FILE gets the number of calls of each class; a call that fails adds its line
-//   at once OPKIT_FAIL_WORKERS=1      calls fail in forked processes, too; each counts on from where its parent stood
+// clang-format off
+//   OPKIT_FAIL_BELOW=FOLDER        only calls on paths below FOLDER count, and on descriptors opened there; allocations
+//                                  all count
+//   OPKIT_FAIL=CLASS:N[:HOW]       the N-th call of CLASS fails once. CLASS is open, read, write, sync, rename, unlink,
+//                                  mkdir, truncate, close, list, stat or alloc; HOW is the number of the error, or
+//                                  `short`: a write that takes half of its bytes, before one that fails for lack of
+//                                  space. `kill` and `killafter` end the process just before or after the N-th rename,
+//                                  unlink or mkdir
+//   OPKIT_FAIL_COUNT=FILE          at the exit FILE gets the number of calls of each class; a call that fails adds its
+//                                  line at once
+//   OPKIT_FAIL_WORKERS=1           calls fail in forked processes, too; each counts on from where its parent stood
+// clang-format on
 //
 // Nothing here allocates: the program may be inside malloc, or in a handler of a signal.
 #pragma once

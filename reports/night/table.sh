@@ -49,7 +49,7 @@ part planted 10 'OPKIT_PLANTED=all build/release/harness/planted_test'
 part mutate-sources 12 'harness/mutate/mutate_sources.sh --count 4'
 part mutate-kernels 12 "\$bin/op-harness mutate --op \"\$(\$bin/op-harness list | cut -d' ' -f1 | $drawn)\" --json \$out/results.jsonl"
 part drawn-passes 8 'OPKIT_PASS_DRAWS=2000 OPKIT_DAY=$day build/release/ops/ops_test --gtest_filter=DrawnPasses.*'
-part texts 10 'printf "0\n1\n" | OPKIT_TEXTS=10000 OPKIT_TEXTS_SECONDS=80 OPKIT_DAY=$day xargs -P2 -I@ env GTEST_TOTAL_SHARDS=2 \
+part texts 10 'printf "0\n1\n" | OPKIT_TEXTS=10000 OPKIT_TEXTS_SECONDS=60 OPKIT_DAY=$day xargs -P2 -I@ env GTEST_TOTAL_SHARDS=2 \
   GTEST_SHARD_INDEX=@ build/release/fuzz/texts_test --gtest_brief=1'
 part allocations 10 'OPKIT_ALLOCATIONS=all OPKIT_DAY=$day build/release/harness/allocations_test'
 part hostile 12 'harness/testing/hostile_test.sh . $bin $out/hostile'
