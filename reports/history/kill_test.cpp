@@ -66,16 +66,15 @@ class KillTest : public OpReportTest {
 /// Closing any descriptor of a file drops all locks of the process on it: a second connection must open none of its
 /// own.
 TEST_F(KillTest, ASecondReaderKeepsTheLocksOfTheFirst) {
-  const std::string history = own("locks.sqlite");
-  ASSERT_EQ(run("add --history " + history + " " + file(RunText{.id = "a", .cases = 3}.text())), 0);
-  const auto first = Database::open(history, Database::Mode::Read);
+  ASSERT_EQ(run("add --history " + history_ + " " + file(RunText{.id = "a", .cases = 3}.text())), 0);
+  const auto first = Database::open(history_, Database::Mode::Read);
   ASSERT_TRUE(first && first->execute("BEGIN; CREATE TEMP TABLE t AS SELECT count(*) FROM run").isOk());
-  const auto second = Database::open(history, Database::Mode::Read);
+  const auto second = Database::open(history_, Database::Mode::Read);
   ASSERT_TRUE(second);
   const pid_t writer = fork();
   if (writer == 0) {
     sqlite3* handle = nullptr;
-    sqlite3_open(history.c_str(), &handle);
+    sqlite3_open(history_.c_str(), &handle);
     _exit(sqlite3_exec(handle, "UPDATE run SET at = at", nullptr, nullptr, nullptr) == SQLITE_BUSY ? 0 : 2);
   }
   int status = 0;
