@@ -108,11 +108,13 @@ std::string whyUnreadable(const std::string& path) {
 bool namesDescriptor(const std::string& path) {
   fs::path place = path;
   std::error_code error;
-  for (int links = 0; links < kMostLinks && !place.string().starts_with("/proc/"); ++links) {
+  for (int links = 0; links < kMostLinks; ++links) {
+    const fs::path folder = fs::canonical(place.has_parent_path() ? place.parent_path() : fs::path("."), error);
+    if (folder.string().starts_with("/proc/")) return true;  // /dev/fd is a link itself
     if (!fs::is_symlink(fs::symlink_status(place, error))) return false;
     place = place.parent_path() / fs::read_symlink(place, error);
   }
-  return place.string().starts_with("/proc/");
+  return false;
 }
 
 Result<std::string> placeOf(const std::string& path) {
