@@ -114,7 +114,7 @@ struct Fixture {
 };
 
 /// Applies the plan in a process of its own that calls `step` with the number of each step, from 0 on; its wait status.
-int applied(const Fixture& fixture, const std::function<int(int)>& step) {
+int appliedApart(const Fixture& fixture, const std::function<int(int)>& step) {
   const pid_t child = fork();
   if (child == 0) {
     std::fclose(stderr);
@@ -134,7 +134,7 @@ constexpr int kMostSteps = 80;  // the plan takes fewer
 
 TEST(Transaction, MakesEveryChange) {
   const Fixture fixture;
-  EXPECT_EQ(applied(fixture, [](int) { return 0; }), 0);
+  EXPECT_EQ(appliedApart(fixture, [](int) { return 0; }), 0);
   EXPECT_EQ(fixture.scratch.listing(), fixture.after);
 }
 
@@ -143,7 +143,7 @@ TEST(Transaction, IsUndoneOrCompletedAfterAKillBeforeAnyStep) {
   int killed = 0;
   for (;; ++killed) {
     const Fixture fixture;
-    const int state = applied(fixture, [&](int number) { return number == killed ? raise(SIGKILL) : 0; });
+    const int state = appliedApart(fixture, [&](int number) { return number == killed ? raise(SIGKILL) : 0; });
     if (state == 0) break;
     ASSERT_LT(killed, kMostSteps);
     ASSERT_TRUE(WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL) << state;
@@ -171,7 +171,7 @@ TEST(Transaction, ChangesNothingWhenAnyStepFails) {
   size_t failed = 0;
   for (int wrong = 0; wrong < steps; ++wrong) {
     const Fixture fixture;
-    const int state = applied(fixture, [&](int number) { return number == wrong ? EIO : 0; });
+    const int state = appliedApart(fixture, [&](int number) { return number == wrong ? EIO : 0; });
     ASSERT_TRUE(WIFEXITED(state)) << state;
     const auto tree = fixture.scratch.listing();
     if (WEXITSTATUS(state) == 0) {
@@ -193,7 +193,7 @@ TEST(Transaction, IsWholeWhenASignalComes) {
     size_t undone = 0, made = 0;
     for (int at = 0; at < 60; at += 5) {
       const Fixture fixture;
-      const int state = applied(fixture, [&](int number) { return number == at ? raise(signal) : 0; });
+      const int state = appliedApart(fixture, [&](int number) { return number == at ? raise(signal) : 0; });
       ASSERT_TRUE(WIFEXITED(state)) << state;
       EXPECT_TRUE(WEXITSTATUS(state) == 128 + signal || WEXITSTATUS(state) == 0) << state;
       const auto tree = fixture.scratch.listing();
@@ -208,7 +208,7 @@ TEST(Transaction, IsWholeWhenASignalComes) {
 /// Killed when `ops/old/old.cpp` is new and the rest is not.
 void leaveHalfDone(const Fixture& fixture) {
   const std::string changed = fixture.scratch.at("ops/old/old.cpp");
-  applied(fixture, [&](int) { return readText(changed).value() == "new" ? raise(SIGKILL) : 0; });
+  appliedApart(fixture, [&](int) { return readText(changed).value() == "new" ? raise(SIGKILL) : 0; });
   ASSERT_EQ(fixture.scratch.text("ops/old/old.cpp"), "new");
   ASSERT_EQ(fixture.scratch.text("ops/gone/deep/gone.cpp"), "gone");
 }

@@ -18,11 +18,12 @@ chmod +x setup
 touch ../networks/one/model.onnx ../file ../-strange.jsonl
 mkfifo ../pipe
 echo '{"record":"run"}' | tee ../results.jsonl ../--strange.jsonl >/dev/null
-# header VERSION PROGRAM: the first 72 bytes of an SQLite file.
+# header VERSION PROGRAM: the header of an SQLite file.
 header() {
   printf 'SQLite format 3\0'
   head -c 44 /dev/zero
   printf '\0\0\0%b\0\0\0\0%s' "$1" "$2"
+  head -c 28 /dev/zero
 }
 header '\02' OPKT >../history.sqlite
 header '\03' OPKT >../newer.sqlite
