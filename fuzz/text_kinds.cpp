@@ -4,6 +4,7 @@
 #include "engine/base/guard.h"
 #include "engine/base/where.h"
 #include "engine/model/model.h"
+#include "scaffold/plan.h"
 
 namespace opkit::fuzz {
 
@@ -38,8 +39,12 @@ TextKind textKind(const std::string& name, const std::string& folder) {
 
 Trial attempt(const TextKind& kind, const Bytes& bytes) {
   Trial trial;
-  const Status thrown = guarded([&] {
-    trial = kind.attempt({bytes.begin(), bytes.end()});
+  const Status thrown = guarded([&]() -> Status {
+    try {
+      trial = kind.attempt({bytes.begin(), bytes.end()});
+    } catch (const scaffold::TreeError& error) {  // as op-scaffold does
+      return Status::invalidArgument("{}", error.what());
+    }
     return Status::ok();
   });
   if (!thrown.isOk()) trial.status = thrown;
