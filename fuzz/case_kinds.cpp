@@ -1,4 +1,4 @@
-// What `op-harness` takes: case files, capsules, expectations, evidence.
+// Kinds of files that `op-harness` reads: case files, capsules, expectations, evidence.
 #include <filesystem>
 
 #include "engine/model/tensor_file.h"

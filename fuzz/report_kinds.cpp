@@ -1,4 +1,4 @@
-// What `op-report` and the other readers of results take: files of JSON lines, and the history.
+// Kinds of files that `op-report` and the other readers of results read: files of JSON lines, and the history.
 #include <filesystem>
 #include <sstream>
 

@@ -1,4 +1,4 @@
-// What `op-scaffold` takes: specs, and the records that it keeps in a tree.
+// Kinds of files that `op-scaffold` reads: specs, and the records that it keeps in a tree.
 #include <memory>
 
 #include "engine/base/check.h"
@@ -65,7 +65,7 @@ Status checkInside(const Result<Plan>& plan) {
   return Status::ok();
 }
 
-/// What the commands that read the record of `name` would change; the first one is `remove`.
+/// The changes of each command that reads the record of `name`; the first one is `remove`.
 std::vector<Status> plansOf(const Tree& tree, const std::string& name, bool force) {
   if (name.starts_with("kernel-"))
     return {checkInside(planRemoveFurtherKernel(tree, kFused, force)),

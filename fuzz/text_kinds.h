@@ -14,7 +14,7 @@ namespace opkit::fuzz {
 
 using Bytes = std::vector<uint8_t>;
 
-/// What became of an input.
+/// The outcome of one input.
 struct Trial {
   Status status;                   // why it was refused, if it was
   std::vector<std::string> notes;  // that a program would print

@@ -121,6 +121,7 @@ class Lock {
       if (!lock.folder_.isOpen()) continue;
       if (::flock(lock.folder_.get(), LOCK_EX) != 0) {
         if (errno == EINTR) continue;
+        if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) return lock;  // a file system without locks
         return Status::invalidArgument("cannot lock '{}': {}", (root / kFolder).string(), std::strerror(errno));
       }
       // The last holder may have removed the folder meanwhile.

@@ -13,7 +13,7 @@ namespace opkit {
 /// Installs the handlers. `program` is the name at the start of the line.
 void catchCrashes(const std::string& program);
 
-/// What the program works on from now on; cut to 300 characters. For one thread.
+/// Names the work that begins now, for the line of a crash: at most 300 characters. For one thread.
 void noteForCrash(std::string_view text);
 
 /// For a forked worker, whose parent says how it ended.

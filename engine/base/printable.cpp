@@ -111,6 +111,16 @@ void PrintedLines::take(bool isLast) {
 }
 
 size_t PrintedLines::takeOne(std::string_view text, bool isLast) {
+  // Most of a text at once; no further than to the half of a line that may have to lose its middle.
+  const size_t most = length_ < most_ / 2 ? most_ / 2 - length_ : text.size();
+  const auto isPlain = [](char c) { return c == '\t' || (c >= ' ' && c <= '~'); };
+  const auto plainEnd =
+      std::find_if_not(text.begin(), text.begin() + static_cast<ptrdiff_t>(std::min(most, text.size())), isPlain);
+  if (plainEnd != text.begin()) {
+    const auto taken = static_cast<size_t>(plainEnd - text.begin());
+    put(text.substr(0, taken));
+    return taken;
+  }
   const auto begins = [&](std::string_view sequence) { return isTerminal_ && text.starts_with(sequence); };
   const auto mayBegin = [&](std::string_view sequence) { return isTerminal_ && sequence.starts_with(text); };
   const Character c = characterAt(text, 0);

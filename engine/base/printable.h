@@ -26,9 +26,9 @@ class PrintedLines {
   /// and the redrawing of its bar stay.
   explicit PrintedLines(bool isTerminal, size_t mostOfALine = kNoLimit) : isTerminal_(isTerminal), most_(mostOfALine) {}
 
-  /// What can be printed after this piece. The second half of a long line waits for its end.
+  /// Takes a piece and returns the text to print. The second half of a long line waits for its end.
   std::string add(std::string_view piece);
-  /// What still waits, at the end of the program.
+  /// Returns the text that still waits. Call it at the end of the program.
   std::string finish();
 
  private:

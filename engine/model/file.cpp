@@ -51,7 +51,7 @@ Status writeFile(const std::string& path, const std::vector<std::span<const uint
     return file.isOpen() && writeTo(file.get()) && file.close() ? Status::ok() : failure();
   }
   OPKIT_ASSIGN(const std::string place, placeOf(path));
-  // What replaces a file is nobody else's to read until it has that file's mode.
+  // Only its owner may read the new file until it has the mode of the old one.
   PendingFile file(place, exists ? 0600 : 0666);
   if (file.isOpen() && exists) takeOver(file.descriptor(), facts);
   return file.isOpen() && writeTo(file.descriptor()) && file.replace() ? Status::ok() : failure();

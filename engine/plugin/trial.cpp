@@ -38,7 +38,7 @@ class SharedPhase {
   void* page_;
 };
 
-/// What the plugin prints is printed once, when the program loads it.
+/// The trial prints nothing: the text of the plugin comes when the program itself loads it.
 void silence() {
   const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(nowhere, STDOUT_FILENO);
