@@ -63,6 +63,16 @@ Result<AutoPad> parseAutoPad(const std::string& text) {
   return Status::invalidArgument("auto_pad must be NOTSET, SAME_UPPER, SAME_LOWER or VALID, got '{}'", text);
 }
 
+const char* nameOf(AutoPad rule) {
+  switch (rule) {
+    case AutoPad::NotSet: return "NOTSET";
+    case AutoPad::SameUpper: return "SAME_UPPER";
+    case AutoPad::SameLower: return "SAME_LOWER";
+    case AutoPad::Valid: return "VALID";
+  }
+  return "NOTSET";
+}
+
 TapRange WindowAxis::tapsInside(int64_t o) const { return tapsBetween(position(o, 0), dilation, kernel, 0, input); }
 
 TapRange WindowAxis::tapsPadded(int64_t o) const {

@@ -18,6 +18,8 @@ enum class AutoPad : uint8_t { NotSet = 0, SameUpper = 1, SameLower = 2, Valid =
 
 /// "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID" (and "" for NOTSET); InvalidArgument for anything else.
 Result<AutoPad> parseAutoPad(const std::string& text);
+/// The inverse.
+const char* nameOf(AutoPad rule);
 
 /// The window parameters of a model. Empty vectors mean strides 1, dilations 1, pads 0.
 struct WindowSpec {

@@ -33,6 +33,16 @@ Status rule(OnnxNode& node) {
   return node.emit("Attention", node.inputs(), packParams(params));
 }
 
+Status writeAttention(const AttentionParamsT& params, const OpNode&, OnnxForm& form) {
+  AttentionParamsT rest = params;
+  if (params.right == 0) {
+    rest.right = -1;
+    form.attributes["is_causal"] = int64_t{1};
+  }
+  if (params.scores != Scores::Product) form.attributes["qk_matmul_output_mode"] = static_cast<int64_t>(params.scores);
+  return writeFields(rest, fields(), form);
+}
+
 Result<DType> precisionOf(const OnnxNode& node) {
   switch (node.intAttribute("softmax_precision", 1)) {
     case 1: return DType::Float32;
@@ -75,8 +85,10 @@ Status flexRule(OnnxNode& node) {
 void addOnnx(OnnxRules& rules) {
   std::vector<OnnxAttribute> attributes = attributesOf(fields());
   attributes.insert(attributes.end(), {"is_causal", "qk_matmul_output_mode", "softmax_precision"});
-  rules.add("Attention", attributes, rule, 23);
-  rules.add("ai.onnx.preview::FlexAttention", {"prob_mod", "scale", "score_mod", "softmax_precision"}, flexRule);
+  rules.add("Attention", attributes, {rule, inverseOf<AttentionParamsT>({"Attention"}, writeAttention)}, 23);
+  rules.add("ai.onnx.preview::FlexAttention", {"prob_mod", "scale", "score_mod", "softmax_precision"},
+            {flexRule,
+             inverseOf<FusedAttentionParamsT>({"FusedAttention"}, {field("scale", &FusedAttentionParamsT::scale)})});
   rules.note("Attention", {}, "softmax_precision is f32, f16 or f64");
   rules.note("ai.onnx.preview::FlexAttention", {"FusedAttention", "AttentionScores", "Softmax", "AttentionValues"},
              "softmax_precision is f32, f16 or f64");

@@ -40,12 +40,22 @@ Status rule(OnnxNode& node) {
   return node.emit("BatchNormalization", node.inputs(), packParams(params));
 }
 
+Status write(const BatchNormParamsT& params, const OpNode& node, OnnxForm& form) {
+  const bool training = node.type == "TrainingBatchNormalization";
+  if (training != (node.outputs > 1) && form.opset < 14)
+    return Status::unsupported("before opset 14 its number of outputs says whether BatchNormalization trains");
+  if (form.opset < 7) form.attributes["is_test"] = int64_t{!training};
+  if (training && form.opset >= 14) form.attributes["training_mode"] = int64_t{1};
+  return writeFields(params, fields(), form);
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
   std::vector<OnnxAttribute> attributes = attributesOf(fields());
   attributes.insert(attributes.end(), {{"is_test", 1, 6}, {"training_mode", 14}});
-  rules.add("BatchNormalization", attributes, rule);
+  rules.add("BatchNormalization", attributes,
+            {rule, inverseOf<BatchNormParamsT>({"BatchNormalization", "TrainingBatchNormalization"}, write)});
   rules.note("BatchNormalization", {"BatchNormalization", "TrainingBatchNormalization"});
 }
 

@@ -7,14 +7,30 @@ namespace {
 
 /// Before opset 7 broadcasting was explicit, with the axis of x at which y begins.
 OnnxRule legacyBroadcast(const std::string& type) {
-  return [type](OnnxNode& node) -> Status {
-    OPKIT_ASSIGN(BinaryParamsT params, readFields<BinaryParamsT>(node, {field("axis", &BinaryParamsT::axis)}));
+  const OnnxFields<BinaryParamsT> fields{field("axis", &BinaryParamsT::axis)};
+  const auto read = [=](OnnxNode& node) -> Status {
+    OPKIT_ASSIGN(BinaryParamsT params, readFields(node, fields));
     if (node.intAttribute("broadcast", 0) == 0) params.axis.reset();
     return node.emit(type, node.inputs(), packParams(params));
   };
+  const auto write = [=](const BinaryParamsT& params, const OpNode&, OnnxForm& form) -> Status {
+    if (params.axis) form.attributes["broadcast"] = int64_t{1};
+    return writeFields(params, fields, form);
+  };
+  return {read, inverseOf<BinaryParamsT>({type}, write)};
 }
 
 Status mod(OnnxNode& node) { return node.emit(node.intAttribute("fmod", 0) != 0 ? "FMod" : "Mod", node.inputs()); }
+
+Status writeMod(const OpNode& node, OnnxForm& form) {
+  if (node.type == "FMod") form.attributes["fmod"] = int64_t{1};
+  return Status::ok();
+}
+
+Status writeBitShift(const OpNode& node, OnnxForm& form) {
+  form.attributes["direction"] = node.type == "ShiftLeft" ? "LEFT" : "RIGHT";
+  return Status::ok();
+}
 
 Status bitShift(OnnxNode& node) {
   const std::string direction = node.stringAttribute("direction", "");
@@ -44,8 +60,8 @@ void addOnnx(OnnxRules& rules) {
   }
   for (const char* type : {"LessOrEqual", "GreaterOrEqual"}) rules.add(type, {}, passThrough(type), 12);
   for (const char* type : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) rules.add(type, {}, passThrough(type), 18);
-  rules.add("Mod", {"fmod"}, mod, 10);
-  rules.add("BitShift", {"direction"}, bitShift, 11);
+  rules.add("Mod", {"fmod"}, {mod, {{"Mod", "FMod"}, writeMod}}, 10);
+  rules.add("BitShift", {"direction"}, {bitShift, {{"ShiftLeft", "ShiftRight"}, writeBitShift}}, 11);
   rules.add("PRelu", {}, legacyPRelu, 1, 6);
   rules.add("PRelu", {}, passThrough("PRelu"), 7);
   rules.note("BitShift", {"ShiftLeft", "ShiftRight"});

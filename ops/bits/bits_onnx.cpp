@@ -24,7 +24,8 @@ Status bitCastOnnx(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   rules.add("BitwiseNot", {}, passThrough("BitwiseNot"), 18);
-  rules.add("BitCast", {required("to")}, bitCastOnnx, 26);
+  const OnnxFields<cast::CastParamsT> fields{elementType(required("to"), &cast::CastParamsT::to)};
+  rules.add("BitCast", {required("to")}, {bitCastOnnx, inverseOf({"BitCast"}, fields)}, 26);
 }
 
 }  // namespace opkit::ops::bits

@@ -30,6 +30,11 @@ Status castByNumber(OnnxNode& node) {
   return node.emit("Cast", node.inputs(), packParams(params));
 }
 
+Status writeCast(const CastParamsT& params, const OpNode&, OnnxForm& form) {
+  form.attributes["to"] = int64_t{onnxNumberOf(static_cast<DType>(params.to))};
+  return writeFields(params, coding(), form);
+}
+
 /// Before opset 6 the type has a name of TensorProto.DataType: FLOAT, INT64.
 Status castByName(OnnxNode& node) {
   constexpr std::pair<const char*, DType> kNames[] = {
@@ -61,9 +66,9 @@ Status castLike(OnnxNode& node) {
 void addOnnx(OnnxRules& rules) {
   rules.add("Cast", {required("to")}, castByName, 1, 5);
   std::vector<OnnxAttribute> attributes = attributesOf(coding());
-  rules.add("CastLike", attributes, castLike, 15);
+  rules.add("CastLike", attributes, {castLike, inverseOf({"CastLike"}, coding())}, 15);
   attributes.push_back(required("to"));
-  rules.add("Cast", attributes, castByNumber, 6);
+  rules.add("Cast", attributes, {castByNumber, inverseOf<CastParamsT>({"Cast"}, writeCast)}, 6);
 }
 
 }  // namespace opkit::ops::cast

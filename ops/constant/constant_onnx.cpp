@@ -41,6 +41,15 @@ Status constantOfShape(OnnxNode& node) {
   return node.emit("ConstantOfShape", {node.input(0), node.addConstant("value", std::move(value))});
 }
 
+Status writeConstantOfShape(const OpNode& node, OnnxForm& form) {
+  const Tensor* value = constantOf(node, 1);
+  if (!value)
+    return Status::unsupported("ConstantOfShape of ONNX has its value as an attribute: it must be a constant");
+  form.attributes["value"] = *value;
+  form.inputs.resize(1);
+  return Status::ok();
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
@@ -55,7 +64,7 @@ void addOnnx(OnnxRules& rules) {
              {"value_string", 12},
              {"value_strings", 12}},
             constant);
-  rules.add("ConstantOfShape", {"value"}, constantOfShape, 9);
+  rules.add("ConstantOfShape", {"value"}, {constantOfShape, {{"ConstantOfShape"}, writeConstantOfShape}}, 9);
   rules.note("Constant", {}, "a node becomes a constant of the model");
 }
 

@@ -28,7 +28,7 @@ Status convTranspose(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   using Image = Col2ImParamsT;
-  rules.add("ConvTranspose", {attributesOf(fields()), convTranspose});
+  rules.add("ConvTranspose", attributesOf(fields()), {convTranspose, inverseOf({"ConvTranspose"}, fields())});
   rules.add("Col2Im",
             nodeOf<Image>("Col2Im", {field("strides", &Image::strides), field("pads", &Image::pads),
                                      field("dilations", &Image::dilations)}),

@@ -20,6 +20,8 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("ImageDecoder", {format().attributes, rule}, 20); }
+void addOnnx(OnnxRules& rules) {
+  rules.add("ImageDecoder", format().attributes, {rule, inverseOf<Params>({"ImageDecoder"}, {format()})}, 20);
+}
 
 }  // namespace opkit::ops::image_decoder

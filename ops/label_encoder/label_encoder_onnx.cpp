@@ -142,6 +142,20 @@ Status rule(OnnxNode& node) {
   return encode(node, keys, values);
 }
 
+/// The lists are constants behind x; version 4 has them as tensors.
+Status write(const OpNode& node, OnnxForm& form) {
+  if (form.opset < 4) return Status::unsupported("before version 4 LabelEncoder has no lists of every type");
+  constexpr const char* kNames[] = {"", "keys_tensor", "values_tensor", "default_tensor"};
+  for (size_t i = 1; i < 4; ++i) {
+    const Tensor* list = constantOf(node, i);
+    if (!list)
+      return Status::unsupported("LabelEncoder of ONNX has {} as an attribute: it must be a constant", kNames[i]);
+    form.attributes[kNames[i]] = *list;
+  }
+  form.inputs.resize(1);
+  return Status::ok();
+}
+
 /// Strings become integers, and integers strings: the input's type decides.
 Status encodeEither(OnnxNode& node, const Strings& strings, const std::vector<int64_t>& integers) {
   const Tensor words = tensorOf(strings);
@@ -187,7 +201,7 @@ void addOnnx(OnnxRules& rules) {
              "values_int64s",
              "values_strings",
              {"values_tensor", 4}},
-            rule, 2);
+            {rule, {{"LabelEncoder"}, write}}, 2);
   rules.note("ai.onnx.ml::LabelEncoder", {"LabelEncoder"});
 }
 

@@ -33,7 +33,8 @@ Status layerRule(OnnxNode& node) {
 
 void addOnnx(OnnxRules& rules) {
   using Instance = InstanceNormParamsT;
-  rules.add("LayerNormalization", attributesOf(layerFields()), layerRule);
+  rules.add("LayerNormalization", attributesOf(layerFields()),
+            {layerRule, inverseOf({"LayerNormalization"}, layerFields())});
   rules.add("InstanceNormalization", nodeOf<Instance>("InstanceNormalization", {field("epsilon", &Instance::epsilon)}));
   rules.note("LayerNormalization", {}, "statistics are f32: stash_type is 1");
 }

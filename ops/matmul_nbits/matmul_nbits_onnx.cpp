@@ -169,10 +169,49 @@ Status rule(OnnxNode& node) {
   return node.emit("CastLike", {y, node.input(0)});
 }
 
+/// Codes [rows, columns] as bytes; the codes of a row begin a byte.
+Result<Tensor> bytesOfRows(const Tensor& codes, Shape shape) {
+  OPKIT_ASSIGN(Tensor bytes, Tensor::onHost({DType::UInt8, std::move(shape)}));
+  std::ranges::fill(bytes.bytes(), uint8_t{0});
+  const int64_t rows = codes.desc.shape[0], columns = codes.desc.shape[1];
+  const size_t rowBytes = bytesOf(codes.desc.dtype, columns);
+  if (bytes.sizeBytes() != rowBytes * static_cast<size_t>(rows))
+    return Status::internal("{} as {}", codes.desc.toString(), bytes.desc.toString());
+  for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+    Tensor own{{codes.desc.dtype, {columns}}, bytes.buffer, bytes.offsetBytes + row * rowBytes};
+    for (size_t i = 0, from = row * static_cast<size_t>(columns); i < static_cast<size_t>(columns); ++i) {
+      if (isPacked(codes.desc.dtype))
+        writeCode(own, i, readCode(codes, from + i));
+      else
+        own.data<uint8_t>()[i] = codes.data<uint8_t>()[from + i];
+    }
+  }
+  return bytes;
+}
+
+/// Weights, scales and zero points are constants.
+Status write(const MatMulNBitsParamsT& params, const OpNode& node, OnnxForm& form) {
+  const Tensor *weights = constantOf(node, 1), *scales = constantOf(node, 2), *points = constantOf(node, 3);
+  if (!weights || !scales || !points || !node.inputs[0] || node.inputs[0]->shape.empty())
+    return Status::unsupported("the weights, scales and zero points of MatMulNBits must be constants");
+  const int64_t rows = weights->desc.shape[0], stored = weights->desc.shape[1], count = points->desc.shape[1];
+  const DType dtype = weights->desc.dtype;
+  form.attributes = {{"N", rows},
+                     {"K", node.inputs[0]->shape.back()},
+                     {"bits", int64_t{bitsOf(dtype)}},
+                     {"block_size", params.block_size}};
+  const auto blockBytes = static_cast<int64_t>(bytesOf(dtype, params.block_size));
+  OPKIT_ASSIGN(form.inputs[1], bytesOfRows(*weights, {rows, stored / params.block_size, blockBytes}));
+  OPKIT_ASSIGN(form.inputs[3], bytesOfRows(*points, {rows, static_cast<int64_t>(bytesOf(dtype, count))}));
+  if (form.inputs.size() > 4) form.inputs.insert(form.inputs.begin() + 4, OnnxInput());
+  return Status::ok();
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("com.microsoft::MatMulNBits", {"K", "N", "bits", "block_size", "accuracy_level", "weight_prepacked"}, rule);
+  rules.add("com.microsoft::MatMulNBits", {"K", "N", "bits", "block_size", "accuracy_level", "weight_prepacked"},
+            {rule, inverseOf<MatMulNBitsParamsT>({"MatMulNBits"}, write)});
   rules.note("com.microsoft::MatMulNBits", {"MatMulNBits", "Gather", "Sub", "Mul", "MatMul", "Add"},
              "2, 4 or 8 bits; weight_prepacked is 0");
 }

@@ -20,11 +20,17 @@ Status rule(OnnxNode& node) {
   return node.emit(node.opType(), node.inputs(), packParams(params));
 }
 
+Status write(const Params& params, const OpNode&, OnnxForm& form) {
+  OPKIT_TRY(writeFields(params, fields(), form));
+  if (params.has_ignore_index) form.attributes["ignore_index"] = int64_t{params.ignore_index};
+  return Status::ok();
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
   for (const char* type : {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"})
-    rules.add(type, {attributesOf(fields()), rule}, 12);
+    rules.add(type, attributesOf(fields()), {rule, inverseOf<Params>({type}, write)}, 12);
 }
 
 }  // namespace opkit::ops::nll_loss

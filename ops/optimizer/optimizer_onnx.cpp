@@ -12,6 +12,7 @@ Status steps(OnnxNode& node, const char* type, size_t lists, const OptimizerPara
   if (tensors == 0 || given % lists != 0)
     return Status::invalidArgument("{}: needs r, t and {} inputs per tensor, got {} inputs", type, lists,
                                    node.inputCount());
+  if (tensors == 1) return node.emit(type, node.inputs(), packParams(params));
   for (size_t k = 0; k < tensors; ++k) {
     std::vector<TensorId> inputs{node.input(0), node.input(1)};
     for (size_t list = 0; list < lists; ++list) inputs.push_back(node.input(2 + list * tensors + k));
@@ -26,10 +27,11 @@ using Params = OptimizerParamsT;
 
 /// Rules of an optimizer with so many lists.
 OnnxDeclaration stepsOf(const char* type, size_t lists, const OnnxFields<Params>& fields) {
-  return {attributesOf(fields), [=](OnnxNode& node) -> Status {
-            OPKIT_ASSIGN(const Params params, readFields(node, fields));
-            return steps(node, type, lists, params);
-          }};
+  const auto read = [=](OnnxNode& node) -> Status {
+    OPKIT_ASSIGN(const Params params, readFields(node, fields));
+    return steps(node, type, lists, params);
+  };
+  return {attributesOf(fields), {read, inverseOf({type}, fields)}};
 }
 
 Status gradient(OnnxNode&) {

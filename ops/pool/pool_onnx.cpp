@@ -21,12 +21,22 @@ OnnxFields<Params> with(const OnnxFields<Params>& more,
 /// The power of LpPool and its global form: a float in opset 1, whole since.
 template <class Of>
 OnnxField<Of> power(float Of::*member) {
-  return {{"p"}, [=](const OnnxNode& node, Of& params) {
-            if (node.hasAttribute("p"))
-              params.*member =
-                  node.opset() < 2 ? node.floatAttribute("p", 0) : static_cast<float>(node.intAttribute("p", 0));
-            return Status::ok();
-          }};
+  const auto read = [=](const OnnxNode& node, Of& params) {
+    if (node.hasAttribute("p"))
+      params.*member = node.opset() < 2 ? node.floatAttribute("p", 0) : static_cast<float>(node.intAttribute("p", 0));
+    return Status::ok();
+  };
+  const auto write = [=](const Of& params, OnnxForm& form) -> Status {
+    const float p = params.*member;
+    if (form.opset < 2)
+      form.attributes["p"] = p;
+    else if (p == std::floor(p) && std::fabs(p) < 1e9f)
+      form.attributes["p"] = static_cast<int64_t>(p);
+    else
+      return Status::unsupported("p of {} must be whole from opset 2 on", form.type);
+    return Status::ok();
+  };
+  return {{"p"}, read, write};
 }
 
 }  // namespace

@@ -8,14 +8,15 @@ namespace {
 /// A type attribute as an enum of DType's numbers; 0 stays 0.
 template <class Params, class Enum>
 OnnxField<Params> typeField(const char* name, int firstOpset, Enum Params::*member, DTypeSet allowed) {
-  return {{{name, firstOpset}}, [=](const OnnxNode& node, Params& params) -> Status {
-            if (node.intAttribute(name, 0) == 0) return Status::ok();
-            OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, name));
-            if (!allowed.contains(dtype))
-              return Status::invalidArgument("{} must be one of {}, got {}", name, allowed.toString(), nameOf(dtype));
-            params.*member = static_cast<Enum>(dtype);
-            return Status::ok();
-          }};
+  const auto read = [=](const OnnxNode& node, Params& params) -> Status {
+    if (node.intAttribute(name, 0) == 0) return Status::ok();
+    OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, name));
+    if (!allowed.contains(dtype))
+      return Status::invalidArgument("{} must be one of {}, got {}", name, allowed.toString(), nameOf(dtype));
+    params.*member = static_cast<Enum>(dtype);
+    return Status::ok();
+  };
+  return {{{name, firstOpset}}, read, elementType(OnnxAttribute(name, firstOpset), member).write};
 }
 
 }  // namespace

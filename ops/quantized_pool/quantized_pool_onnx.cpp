@@ -34,7 +34,9 @@ Status globalAveragePool(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("com.microsoft::QLinearGlobalAveragePool", {"channels_last"}, globalAveragePool);
+  const auto write = [](const OpNode&, OnnxForm&) { return Status::ok(); };
+  rules.add("com.microsoft::QLinearGlobalAveragePool", {"channels_last"},
+            {globalAveragePool, {{"QLinearGlobalAveragePool"}, write}});
   rules.note("com.microsoft::QLinearGlobalAveragePool", {"QLinearGlobalAveragePool"});
 }
 

@@ -8,6 +8,13 @@ namespace {
 
 using Params = RandomParamsT;
 
+/// Another engine draws other numbers, so that a form could not be compared.
+OnnxInverse drawn(const std::string& type) {
+  return {{type}, [](const OpNode&, OnnxForm& form) {
+            return Status::unsupported("{}: the standard leaves the drawn numbers to the engine", form.type);
+          }};
+}
+
 /// Without a dtype: f32, or the type of the input that gives the shape.
 Status setType(const OnnxNode& node, bool isLike, Params& params) {
   if (!node.hasAttribute("dtype") && isLike) return Status::ok();
@@ -29,7 +36,7 @@ OnnxDeclaration fill(const std::string& type, OnnxFields<Params> fields, bool is
   };
   std::vector<OnnxAttribute> attributes = attributesOf(fields);
   attributes.insert(attributes.end(), {"dtype", "seed"});
-  return {attributes, rule};
+  return {attributes, {rule, drawn(type)}};
 }
 
 Status bernoulli(OnnxNode& node) {
@@ -62,9 +69,9 @@ void addOnnx(OnnxRules& rules) {
   rules.add("RandomNormalLike", fill("RandomNormal", normal, true));
   rules.add("Dropout", {"is_test", "ratio"}, legacyDropout, 1, 6);
   rules.add("Dropout", {"ratio"}, inferenceDropout, 7, 11);
-  rules.add("Dropout", {"seed"}, dropout, 12);
-  rules.add("Bernoulli", {"dtype", "seed"}, bernoulli, 15);
-  rules.add("Multinomial", {"dtype", "sample_size", "seed"}, multinomial, 7);
+  rules.add("Dropout", {"seed"}, {dropout, drawn("TrainingDropout")}, 12);
+  rules.add("Bernoulli", {"dtype", "seed"}, {bernoulli, drawn("Bernoulli")}, 15);
+  rules.add("Multinomial", {"dtype", "sample_size", "seed"}, {multinomial, drawn("Multinomial")}, 7);
   rules.note("RandomUniformLike", {"RandomUniform"});
   rules.note("RandomNormalLike", {"RandomNormal"});
   rules.note("Dropout", {"Identity", "TrainingDropout"});

@@ -8,7 +8,7 @@ void addOnnx(OnnxRules& rules) {
     OPKIT_TRY(requireOnly(node, "stash_type", 1));  // halves are computed in f32
     return node.emit("Range", node.inputs());
   };
-  rules.add("Range", {"stash_type"}, stashing, 27);
+  rules.add("Range", {"stash_type"}, {stashing, passThrough("Range").inverse}, 27);
   rules.note("Range", {}, "stash_type is 1");
 }
 

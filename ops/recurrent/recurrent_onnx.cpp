@@ -8,30 +8,34 @@ namespace opkit::ops::recurrent {
 namespace {
 
 struct NamedActivation {
-  const char* name;
+  const char* onnxName;
   Activation kind;
   bool usesAlpha;
   bool usesBeta;
 };
 
-constexpr NamedActivation kActivations[] = {{"relu", Activation::Relu, false, false},
-                                            {"tanh", Activation::Tanh, false, false},
-                                            {"sigmoid", Activation::Sigmoid, false, false},
-                                            {"affine", Activation::Affine, true, true},
-                                            {"leakyrelu", Activation::LeakyRelu, true, false},
-                                            {"thresholdedrelu", Activation::ThresholdedRelu, true, false},
-                                            {"scaledtanh", Activation::ScaledTanh, true, true},
-                                            {"hardsigmoid", Activation::HardSigmoid, true, true},
-                                            {"elu", Activation::Elu, true, false},
-                                            {"softsign", Activation::Softsign, false, false},
-                                            {"softplus", Activation::Softplus, false, false}};
+constexpr NamedActivation kActivations[] = {{"Relu", Activation::Relu, false, false},
+                                            {"Tanh", Activation::Tanh, false, false},
+                                            {"Sigmoid", Activation::Sigmoid, false, false},
+                                            {"Affine", Activation::Affine, true, true},
+                                            {"LeakyRelu", Activation::LeakyRelu, true, false},
+                                            {"ThresholdedRelu", Activation::ThresholdedRelu, true, false},
+                                            {"ScaledTanh", Activation::ScaledTanh, true, true},
+                                            {"HardSigmoid", Activation::HardSigmoid, true, true},
+                                            {"Elu", Activation::Elu, true, false},
+                                            {"Softsign", Activation::Softsign, false, false},
+                                            {"Softplus", Activation::Softplus, false, false}};
 
 /// By its name in any case.
 Result<const NamedActivation*> activationNamed(const OnnxNode& node, std::string name) {
+  const auto lowered = [](std::string text) {
+    for (char& letter : text) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return text;
+  };
   const std::string given = name;
-  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  name = lowered(name);
   for (const NamedActivation& candidate : kActivations)
-    if (name == candidate.name) return &candidate;
+    if (name == lowered(candidate.onnxName)) return &candidate;
   return Status::unsupported("{}: activations must be functions of ONNX, got '{}'", node.opType(), given);
 }
 
@@ -104,6 +108,35 @@ Status rule(OnnxNode& node) {
   return node.emit(node.opType(), node.inputs(), packParams(params));
 }
 
+/// The figures that functions use, in their order. Where the parameters list none, defaults hold.
+std::vector<float> usedFigures(const RecurrentParamsT& params, const std::vector<float>& figures,
+                               bool NamedActivation::*isUsed) {
+  std::vector<float> used;
+  for (size_t i = 0; i < std::min(figures.size(), params.activations.size()); ++i)
+    for (const NamedActivation& known : kActivations)
+      if (known.kind == params.activations[i] && known.*isUsed) used.push_back(figures[i]);
+  return used;
+}
+
+Status write(const RecurrentParamsT& params, const OpNode& node, OnnxForm& form) {
+  OPKIT_TRY(writeFields(params, fields(), form));
+  if (node.type == "GRU") OPKIT_TRY(linearBeforeReset().write(params, form));
+  if (node.type == "LSTM") OPKIT_TRY(inputForget().write(params, form));
+  std::vector<std::string> names;
+  for (const Activation kind : params.activations)
+    for (const NamedActivation& known : kActivations)
+      if (known.kind == kind) names.emplace_back(known.onnxName);
+  if (names.empty()) return Status::ok();
+  form.attributes["activations"] = names;
+  const std::vector<float> alpha = usedFigures(params, params.activation_alpha, &NamedActivation::usesAlpha),
+                           beta = usedFigures(params, params.activation_beta, &NamedActivation::usesBeta);
+  if (!alpha.empty()) form.attributes["activation_alpha"] = alpha;
+  if (!beta.empty()) form.attributes["activation_beta"] = beta;
+  return Status::ok();
+}
+
+OnnxInverse inverseFor(const char* type) { return inverseOf<RecurrentParamsT>({type}, write); }
+
 /// Input i, quantised weights [directions, k, n] with scales and zero points [directions] or [directions, n] from input
 /// `scale` on, as floats [directions, n, k].
 Result<TensorId> realWeights(OnnxNode& node, size_t i, size_t scale, int64_t directions) {
@@ -144,9 +177,9 @@ void addOnnx(OnnxRules& rules) {
   };
   // Before opset 7, output_sequence said whether the model uses y; its outputs say that too.
   const OnnxAttribute sequence{"output_sequence", 1, 6};
-  rules.add("RNN", with({sequence}), rule);
-  rules.add("GRU", with({sequence, linearBeforeReset().attributes[0]}), rule);
-  rules.add("LSTM", with({sequence, inputForget().attributes[0]}), rule);
+  rules.add("RNN", with({sequence}), {rule, inverseFor("RNN")});
+  rules.add("GRU", with({sequence, linearBeforeReset().attributes[0]}), {rule, inverseFor("GRU")});
+  rules.add("LSTM", with({sequence, inputForget().attributes[0]}), {rule, inverseFor("LSTM")});
   std::vector<OnnxAttribute> dynamic = with(inputForget().attributes);
   std::erase_if(dynamic, [](const OnnxAttribute& attribute) { return attribute.name == "layout"; });
   rules.add("com.microsoft::DynamicQuantizeLSTM", dynamic, dynamicLstm);

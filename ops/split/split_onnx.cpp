@@ -19,11 +19,20 @@ Status rule(OnnxNode& node) {
   return node.emit("Split", std::move(inputs), packParams(params));
 }
 
+Status write(const SplitParamsT& params, const OpNode& node, OnnxForm& form) {
+  const bool hasLengths = node.inputs.size() > 1 && node.inputs[1];
+  if (form.opset < 13 && hasLengths)
+    return Status::unsupported("before opset 13 the lengths of Split are an attribute");
+  if (form.opset >= 18 && !hasLengths) form.attributes["num_outputs"] = static_cast<int64_t>(node.outputs);
+  return writeFields<SplitParamsT>(params, {field("axis", &SplitParamsT::axis)}, form);
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Split", {"axis", "split"}, text::overStrings(rule), 1, 12);
-  rules.add("Split", {"axis", {"num_outputs", 18}}, text::overStrings(rule), 13);
+  const OnnxRule split = text::overStrings({rule, inverseOf<SplitParamsT>({"Split"}, write)});
+  rules.add("Split", {"axis", "split"}, split, 1, 12);
+  rules.add("Split", {"axis", {"num_outputs", 18}}, split, 13);
 }
 
 }  // namespace opkit::ops::split

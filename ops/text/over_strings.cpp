@@ -96,7 +96,8 @@ class NodeOfNumbers final : public OnnxNode {
 }  // namespace
 
 OnnxRule overStrings(OnnxRule rule, StringPorts ports) {
-  return [rule = std::move(rule), ports](OnnxNode& node) -> Status {
+  OnnxInverse inverse = rule.inverse;
+  const auto read = [rule = std::move(rule), ports](OnnxNode& node) -> Status {
     for (size_t i = ports.first; i < NodeOfNumbers::endOf(node, ports); ++i) {
       if (!node.isObject(i)) continue;
       NodeOfNumbers numbers(node, ports);
@@ -104,6 +105,7 @@ OnnxRule overStrings(OnnxRule rule, StringPorts ports) {
     }
     return rule(node);
   };
+  return {read, std::move(inverse)};
 }
 
 }  // namespace opkit::ops::text

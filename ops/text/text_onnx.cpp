@@ -24,7 +24,7 @@ Status split(OnnxNode& node) {
 /// ops/cast has the rules of casts. The locale of StringNormalizer is not read: letters change by Unicode's tables.
 void addOnnx(OnnxRules& rules) {
   rules.add("StringConcat", {}, passThrough("StringConcat"), 20);
-  rules.add("StringSplit", {attributesOf(splitFields()), split}, 20);
+  rules.add("StringSplit", attributesOf(splitFields()), {split, inverseOf({"StringSplit"}, splitFields())}, 20);
   using Normalizer = StringNormalizerParamsT;
   rules.add("StringNormalizer",
             nodeOf<Normalizer>(

@@ -69,12 +69,32 @@ Status rule(OnnxNode& node) {
   return node.emit("TfIdfVectorizer", std::move(inputs), packParams(params));
 }
 
+/// Pool, indexes and the weights of columns are constants behind x; ONNX has a weight per n-gram.
+Status write(const Params& params, const OpNode& node, OnnxForm& form) {
+  const Tensor *pool = constantOf(node, 1), *indexes = constantOf(node, 2), *weights = constantOf(node, 3);
+  const bool hasWeights = node.inputs.size() > 3 && node.inputs[3];
+  if (!pool || !indexes || (hasWeights && !weights))
+    return Status::unsupported("TfIdfVectorizer of ONNX has its pool as attributes: it must be a constant");
+  form.attributes["pool_int64s"] = toInt64(*pool);
+  form.attributes["ngram_indexes"] = toInt64(*indexes);
+  if (hasWeights) {
+    const OracleTensor columns = OracleTensor::fromTensor(*weights);
+    std::vector<float> ofGrams;
+    for (const int64_t index : toInt64(*indexes))
+      ofGrams.push_back(
+          index >= 0 && index < columns.elements() ? static_cast<float>(columns.real[static_cast<size_t>(index)]) : 1);
+    form.attributes["weights"] = ofGrams;
+  }
+  form.inputs.resize(1);
+  return writeFields(params, fields(), form);
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
   std::vector<OnnxAttribute> attributes = attributesOf(fields());
   attributes.insert(attributes.end(), {required("ngram_indexes"), "pool_int64s", "pool_strings", "weights"});
-  rules.add("TfIdfVectorizer", attributes, rule, 9);
+  rules.add("TfIdfVectorizer", attributes, {rule, inverseOf<Params>({"TfIdfVectorizer"}, write)}, 9);
   rules.note("TfIdfVectorizer", {}, "the n-grams of a column have one weight");
 }
 

@@ -22,6 +22,18 @@ Status gelu(OnnxNode& node) {
   return node.emit(approximate == "none" ? "Gelu" : "GeluTanh", node.inputs());
 }
 
+/// Absent parameters mean both signs.
+Status writeIsInf(const Params& params, const OpNode&, OnnxForm& form) {
+  if (params.alpha && *params.alpha == 0) form.attributes["detect_positive"] = int64_t{0};
+  if (params.beta && *params.beta == 0) form.attributes["detect_negative"] = int64_t{0};
+  return Status::ok();
+}
+
+Status writeGelu(const OpNode& node, OnnxForm& form) {
+  if (node.type == "GeluTanh") form.attributes["approximate"] = "tanh";
+  return Status::ok();
+}
+
 /// Swish of the gate times the value.
 Status swiGlu(OnnxNode& node) {
   UnaryParamsT params;
@@ -76,6 +88,33 @@ Status clipInputs(OnnxNode& node) {
   return node.emit("Min", {!low ? x : node.emitIntermediate("Max", {x, low}), high});
 }
 
+Status writeClipAttributes(const Params& params, const OpNode&, OnnxForm& form) {
+  if (form.opset >= 6 && !(params.alpha && params.beta))
+    return Status::unsupported("an absent limit of Clip is the largest number from opset 6 to 10");
+  if (params.alpha) form.attributes["min"] = *params.alpha;
+  if (params.beta) form.attributes["max"] = *params.beta;
+  return Status::ok();
+}
+
+/// Limits become constants of x's type.
+Status writeClipInputs(const Params& params, const OpNode& node, OnnxForm& form) {
+  for (const flatbuffers::Optional<float>& limit : {params.alpha, params.beta}) {
+    if (!limit) {
+      form.inputs.emplace_back();
+      continue;
+    }
+    OPKIT_ASSIGN(Tensor constant, Tensor::onHost({node.inputs[0]->dtype, {}}));
+    OracleTensor value(constant.desc);
+    if (value.isReal())
+      value.real[0] = static_cast<double>(*limit);
+    else
+      value.integer[0] = static_cast<int64_t>(*limit);
+    value.toTensor(constant);
+    form.inputs.emplace_back(std::move(constant));
+  }
+  return Status::ok();
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
@@ -96,11 +135,11 @@ void addOnnx(OnnxRules& rules) {
   };
   rules.add("Selu", selu(1.6732f, 1.0507f), 1, 5);
   rules.add("Selu", selu(1.67326319217681884765625f, 1.05070102214813232421875f), 6);
-  rules.add("IsInf", {"detect_negative", "detect_positive"}, isInf);
-  rules.add("Gelu", {"approximate"}, gelu);
+  rules.add("IsInf", {"detect_negative", "detect_positive"}, {isInf, inverseOf<Params>({"IsInf"}, writeIsInf)});
+  rules.add("Gelu", {"approximate"}, {gelu, {{"Gelu", "GeluTanh"}, writeGelu}});
   rules.add("SwiGLU", {"alpha"}, swiGlu);
-  rules.add("Clip", {"min", "max"}, clipAttributes, 1, 10);
-  rules.add("Clip", {}, clipInputs, 11);
+  rules.add("Clip", {"min", "max"}, {clipAttributes, inverseOf<Params>({"Clip"}, writeClipAttributes)}, 1, 10);
+  rules.add("Clip", {}, {clipInputs, inverseOf<Params>({"Clip"}, writeClipInputs)}, 11);
   rules.note("Clip", {"Clip", "Max", "Min"});
   rules.note("Gelu", {"Gelu", "GeluTanh"});
   rules.note("SwiGLU", {"Swish", "Mul"});

@@ -22,8 +22,8 @@ Status chain(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  for (const char* type : {"Sum", "Mean"}) rules.add(type, {}, accumulate);
-  for (const char* type : {"Max", "Min"}) rules.add(type, {}, chain);
+  for (const char* type : {"Sum", "Mean"}) rules.add(type, {}, {accumulate, passThrough(type).inverse});
+  for (const char* type : {"Max", "Min"}) rules.add(type, {}, {chain, passThrough(type).inverse});
 }
 
 }  // namespace opkit::ops::variadic

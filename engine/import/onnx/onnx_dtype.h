@@ -47,4 +47,11 @@ inline Result<DType> dtypeFromOnnx(int64_t number) {
   return Status::unsupported("ONNX type number {}: newer than this build, which knows those up to {}", number, kLatest);
 }
 
+/// The number of a dtype in ONNX; 0 for one that ONNX lacks.
+inline int onnxNumberOf(DType dtype) {
+  for (int number = 1; number <= 26; ++number)
+    if (const auto candidate = dtypeFromOnnx(number); candidate.has_value() && *candidate == dtype) return number;
+  return 0;
+}
+
 }  // namespace opkit

@@ -5,12 +5,14 @@
 //   &Params::p)}));
 //
 // An absent attribute leaves the default of the .fbs, so that a default stands once. fuzz/attributes_test compares it
-// with the specification.
+// with the specification. Each field reads and writes: a rule of fields alone is its own inverse (onnx_form.h).
 #pragma once
 
+#include <bit>
 #include <limits>
 #include <type_traits>
 
+#include "engine/import/onnx/onnx_dtype.h"
 #include "engine/import/onnx/onnx_rules.h"
 
 namespace opkit {
@@ -20,6 +22,8 @@ template <class Params>
 struct OnnxField {
   std::vector<OnnxAttribute> attributes;
   std::function<Status(const OnnxNode&, Params&)> read;
+  /// Sets the attribute unless an absent one means the same. Unsupported if ONNX cannot say it in the form's opset.
+  std::function<Status(const Params&, OnnxForm&)> write;
 };
 
 namespace onnx_fields {
@@ -75,24 +79,70 @@ Status get(const OnnxNode& node, const std::string& name, flatbuffers::Optional<
   return Status::ok();
 }
 
+inline std::optional<OnnxValue> valueOf(bool value) { return int64_t{value}; }
+inline std::optional<OnnxValue> valueOf(float value) { return value; }
+inline std::optional<OnnxValue> valueOf(const std::string& value) { return value; }
+inline std::optional<OnnxValue> valueOf(const std::vector<float>& value) { return value; }
+inline std::optional<OnnxValue> valueOf(const std::vector<std::string>& value) { return value; }
+template <class T>
+requires std::is_integral_v<T> std::optional<OnnxValue> valueOf(T value) { return static_cast<int64_t>(value); }
+template <class T>
+requires std::is_integral_v<T> std::optional<OnnxValue> valueOf(const std::vector<T>& value) {
+  return std::vector<int64_t>(value.begin(), value.end());
+}
+/// Nothing for an absent attribute.
+template <class T>
+std::optional<OnnxValue> valueOf(const flatbuffers::Optional<T>& value) {
+  return value ? valueOf(*value) : std::nullopt;
+}
+
+template <class T>
+bool equal(const T& a, const T& b) {
+  return a == b;
+}
+/// Bit for bit: -0 is not 0.
+inline bool equal(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
+
+/// Sets an attribute, unless an absent one means the same.
+inline Status putValue(OnnxForm& form, const OnnxAttribute& attribute, const std::optional<OnnxValue>& value,
+                       bool isAbsent) {
+  if (isAbsent && !attribute.isRequired) return Status::ok();
+  if (!value) return Status::unsupported("{} of ONNX must have {}", form.type, attribute.name);
+  if (form.opset < attribute.firstOpset || form.opset > attribute.lastOpset)
+    return Status::unsupported("{} of opset {} has no attribute {}", form.type, form.opset, attribute.name);
+  form.attributes.insert_or_assign(attribute.name, *value);
+  return Status::ok();
+}
+
+template <class T>
+Status put(OnnxForm& form, const OnnxAttribute& attribute, const T& value, const T& absent) {
+  return putValue(form, attribute, valueOf(value), equal(value, absent));
+}
+
 }  // namespace onnx_fields
 
 /// The attribute, converted to the field's type: integers to flags and narrower integers, lists to lists.
 template <class Params, class T>
 OnnxField<Params> field(OnnxAttribute attribute, T Params::*member) {
-  const std::string name = attribute.name;
-  return {{std::move(attribute)}, [=](const OnnxNode& node, Params& params) -> Status {
+  return {{attribute},
+          [=, name = attribute.name](const OnnxNode& node, Params& params) -> Status {
             return node.hasAttribute(name) ? onnx_fields::get(node, name, params.*member) : Status::ok();
+          },
+          [=](const Params& params, OnnxForm& form) {
+            return onnx_fields::put(form, attribute, params.*member, Params{}.*member);
           }};
 }
 
 /// The same where ONNX has another default than the .fbs.
 template <class Params, class T>
 OnnxField<Params> field(OnnxAttribute attribute, T Params::*member, std::type_identity_t<T> fallback) {
-  const std::string name = attribute.name;
-  return {{std::move(attribute)}, [=](const OnnxNode& node, Params& params) -> Status {
+  return {{attribute},
+          [=, name = attribute.name](const OnnxNode& node, Params& params) -> Status {
             params.*member = fallback;
             return node.hasAttribute(name) ? onnx_fields::get(node, name, params.*member) : Status::ok();
+          },
+          [=](const Params& params, OnnxForm& form) {
+            return onnx_fields::put<T>(form, attribute, params.*member, fallback);
           }};
 }
 
@@ -100,31 +150,46 @@ OnnxField<Params> field(OnnxAttribute attribute, T Params::*member, std::type_id
 template <class Params, class T>
 OnnxField<Params> choice(OnnxAttribute attribute, T Params::*member,
                          std::vector<std::pair<const char*, std::type_identity_t<T>>> words) {
-  const std::string name = attribute.name;
-  return {{std::move(attribute)}, [=](const OnnxNode& node, Params& params) -> Status {
+  return {{attribute},
+          [=, name = attribute.name](const OnnxNode& node, Params& params) -> Status {
             if (!node.hasAttribute(name)) return Status::ok();
             OPKIT_ASSIGN(params.*member, choiceAttribute<T>(node, name, words));
             return Status::ok();
+          },
+          [=](const Params& params, OnnxForm& form) -> Status {
+            for (const auto& [word, value] : words)
+              if (value == params.*member)
+                return onnx_fields::putValue(form, attribute, OnnxValue(std::string(word)), value == Params{}.*member);
+            return Status::unsupported("{} of ONNX has no word for this {}", form.type, attribute.name);
           }};
 }
 
 /// An element type, by its number in ONNX, as DType's number or an enum of it.
 template <class Params, class T>
 OnnxField<Params> elementType(OnnxAttribute attribute, T Params::*member) {
-  const std::string name = attribute.name;
-  return {{std::move(attribute)}, [=](const OnnxNode& node, Params& params) -> Status {
+  return {{attribute},
+          [=, name = attribute.name](const OnnxNode& node, Params& params) -> Status {
             if (!node.hasAttribute(name)) return Status::ok();
             OPKIT_ASSIGN(const DType dtype, dtypeAttribute(node, name));
             params.*member = static_cast<T>(dtype);
             return Status::ok();
+          },
+          [=](const Params& params, OnnxForm& form) {
+            const bool isAbsent = params.*member == Params{}.*member;
+            const auto number =
+                isAbsent && !attribute.isRequired
+                    ? std::nullopt
+                    : std::optional(OnnxValue(int64_t{onnxNumberOf(static_cast<DType>(params.*member))}));
+            return onnx_fields::putValue(form, attribute, number, isAbsent);
           }};
 }
 
 /// An attribute that may only have its default.
 template <class Params>
 OnnxField<Params> only(OnnxAttribute attribute, int64_t value) {
-  const std::string name = attribute.name;
-  return {{std::move(attribute)}, [=](const OnnxNode& node, Params&) { return requireOnly(node, name, value); }};
+  return {{attribute},
+          [=, name = attribute.name](const OnnxNode& node, Params&) { return requireOnly(node, name, value); },
+          [](const Params&, OnnxForm&) { return Status::ok(); }};
 }
 
 /// An attribute that changes no result.
@@ -136,9 +201,15 @@ OnnxField<Params> ignored(OnnxAttribute attribute) {
 /// A parameter that the ONNX operator does not have.
 template <class Params, class T>
 OnnxField<Params> fixed(T Params::*member, std::type_identity_t<T> value) {
-  return {{}, [=](const OnnxNode&, Params& params) {
+  return {{},
+          [=](const OnnxNode&, Params& params) {
             params.*member = value;
             return Status::ok();
+          },
+          [=](const Params& params, OnnxForm& form) {
+            return onnx_fields::equal<T>(params.*member, value)
+                       ? Status::ok()
+                       : Status::unsupported("a parameter has a value that {} of ONNX fixes otherwise", form.type);
           }};
 }
 
@@ -162,13 +233,38 @@ Result<Params> readFields(const OnnxNode& node, const OnnxFields<Params>& fields
   return params;
 }
 
-/// A rule of the fields: one node of `type`, or of the node's own name if that is empty, with the same inputs.
+/// The inverse of readFields.
+template <class Params>
+Status writeFields(const Params& params, const OnnxFields<Params>& fields, OnnxForm& form) {
+  for (const OnnxField<Params>& one : fields) OPKIT_TRY(one.write(params, form));
+  return Status::ok();
+}
+
+/// The inverse of a rule that makes nodes of `types` with these parameters. `write` gets them as a struct.
+template <class Params>
+OnnxInverse inverseOf(std::vector<std::string> types,
+                      std::function<Status(const Params&, const OpNode&, OnnxForm&)> write) {
+  return {std::move(types), [write = std::move(write)](const OpNode& node, OnnxForm& form) {
+            return write(unpackParams<typename Params::TableType>(node.params), node, form);
+          }};
+}
+
+/// The inverse of a rule that makes nodes of `types` from fields alone.
+template <class Params>
+OnnxInverse inverseOf(std::vector<std::string> types, const OnnxFields<Params>& fields) {
+  return inverseOf<Params>(std::move(types), [=](const Params& params, const OpNode&, OnnxForm& form) {
+    return writeFields(params, fields, form);
+  });
+}
+
+/// A rule of the fields: one node of `type` with the same inputs.
 template <class Params>
 OnnxDeclaration nodeOf(const std::string& type, const OnnxFields<Params>& fields) {
-  return {attributesOf(fields), [=](OnnxNode& node) -> Status {
-            OPKIT_ASSIGN(const Params params, readFields(node, fields));
-            return node.emit(type.empty() ? node.opType() : type, node.inputs(), packParams(params));
-          }};
+  const auto read = [=](OnnxNode& node) -> Status {
+    OPKIT_ASSIGN(const Params params, readFields(node, fields));
+    return node.emit(type, node.inputs(), packParams(params));
+  };
+  return {attributesOf(fields), {read, inverseOf({type}, fields)}};
 }
 
 }  // namespace opkit

@@ -1,5 +1,7 @@
 #include "engine/import/onnx/onnx_rules.h"
 
+#include <algorithm>
+
 #include "engine/base/check.h"
 #include "engine/import/onnx/onnx_dtype.h"
 
@@ -65,6 +67,30 @@ const OnnxRules::Entry* OnnxRules::find(const std::string& type, int opset) cons
   return nullptr;
 }
 
+std::vector<std::string> OnnxRules::namesFor(const std::string& type) const {
+  std::vector<std::string> names;
+  for (const auto& [name, rules] : names_)
+    if (std::ranges::any_of(rules.entries, [&](const Entry& entry) {
+          return std::ranges::find(entry.rule.inverse.types, type) != entry.rule.inverse.types.end();
+        }))
+      names.push_back(name);
+  std::ranges::stable_partition(names, [](const std::string& name) { return name.find("::") == std::string::npos; });
+  return names;
+}
+
+Result<OnnxForm> OnnxRules::formOf(const OpNode& node, const std::string& name, int opset) const {
+  const Entry* entry = find(name, opset);
+  if (!entry) return Status::unsupported("opset {} has no {}", opset, name);
+  const OnnxInverse& inverse = entry->rule.inverse;
+  if (std::ranges::find(inverse.types, node.type) == inverse.types.end())
+    return Status::unsupported("no {} of opset {} is a {}", name, opset, node.type);
+  OnnxForm form{name, opset, {}, {}};
+  for (size_t i = 0; i < node.inputs.size(); ++i) form.inputs.push_back(node.inputs[i] ? OnnxInput(i) : OnnxInput());
+  OPKIT_TRY(inverse.write(node, form));
+  while (!form.inputs.empty() && std::holds_alternative<std::monostate>(form.inputs.back())) form.inputs.pop_back();
+  return form;
+}
+
 Result<int64_t> requiredInt(const OnnxNode& node, const std::string& name) {
   if (!node.hasAttribute(name)) return Status::invalidArgument("{}: attribute {} is missing", node.opType(), name);
   return node.intAttribute(name, 0);
@@ -82,7 +108,9 @@ Status requireOnly(const OnnxNode& node, const std::string& name, int64_t only) 
 }
 
 OnnxRule passThrough(std::string type) {
-  return [type = std::move(type)](OnnxNode& node) { return node.emit(type, node.inputs()); };
+  // Parameters that ONNX lacks would be lost here; who writes a form reads it back and sees that.
+  OnnxInverse inverse{{type}, [](const OpNode&, OnnxForm&) { return Status::ok(); }};
+  return {[type = std::move(type)](OnnxNode& node) { return node.emit(type, node.inputs()); }, std::move(inverse)};
 }
 
 }  // namespace opkit

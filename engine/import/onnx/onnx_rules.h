@@ -6,8 +6,10 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "engine/import/onnx/onnx_form.h"
 #include "engine/model/model.h"
 
 namespace opkit {
@@ -97,7 +99,19 @@ Result<DType> dtypeAttribute(const OnnxNode& node, const std::string& name, int6
 /// Unsupported if the integer attribute has another value than `only`, its default.
 Status requireOnly(const OnnxNode& node, const std::string& name, int64_t only);
 
-using OnnxRule = std::function<Status(OnnxNode&)>;
+/// Reads a node of ONNX and emits nodes of OpKit; where these are one, `inverse` writes that as the node of ONNX.
+struct OnnxRule {
+  std::function<Status(OnnxNode&)> read;
+  OnnxInverse inverse = {};  // without a function if none is known
+
+  OnnxRule() = default;
+  template <class Read>
+  requires std::is_invocable_r_v<Status, Read, OnnxNode&> OnnxRule(Read reads, OnnxInverse writes = {})
+      : read(std::move(reads)), inverse(std::move(writes)) {}
+
+  Status operator()(OnnxNode& node) const { return read(node); }
+  explicit operator bool() const { return read != nullptr; }
+};
 
 constexpr int kAnyOpset = 1 << 20;
 
@@ -153,6 +167,11 @@ class OnnxRules {
     std::vector<std::string> madeOf;  // see note()
     std::string limits;
   };
+  /// The names whose rules make nodes of this type of OpKit, those of ONNX itself first.
+  std::vector<std::string> namesFor(const std::string& type) const;
+  /// `node` as a node of this name and opset. Unsupported says why it has no such form. The caller reads the form back:
+  /// a rule may make another node of it, where ONNX lacks a parameter.
+  Result<OnnxForm> formOf(const OpNode& node, const std::string& name, int opset) const;
   /// The entry for an opset; null when there is none.
   const Entry* find(const std::string& type, int opset) const;
   const std::map<std::string, Name>& names() const { return names_; }

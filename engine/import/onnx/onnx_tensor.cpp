@@ -150,13 +150,6 @@ Result<Tensor> tensorFrom(const onnx::SparseTensorProto& proto, ExternalData* ex
   return dense;
 }
 
-int onnxNumberOf(DType dtype) {
-  for (int number = 1; number <= 26; ++number)
-    if (const auto candidate = dtypeFromOnnx(number); candidate.has_value() && *candidate == dtype) return number;
-  OPKIT_CHECK(!"every dtype has an ONNX number");
-  return 0;
-}
-
 onnx::TensorProto protoFrom(const Tensor& tensor, const std::string& name) {
   onnx::TensorProto proto;
   proto.set_name(name);

@@ -1,6 +1,7 @@
 // TensorProto to Tensor and back.
 #pragma once
 
+#include "engine/import/onnx/onnx_dtype.h"
 #include "engine/import/onnx/onnx_proto.h"
 #include "engine/tensor/tensor.h"
 
@@ -18,8 +19,5 @@ Result<Tensor> tensorFrom(const onnx::SparseTensorProto& proto, ExternalData* ex
 
 /// Stores elements as raw_data.
 onnx::TensorProto protoFrom(const Tensor& tensor, const std::string& name);
-
-/// The DataType number of a dtype.
-int onnxNumberOf(DType dtype);
 
 }  // namespace opkit
