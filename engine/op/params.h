@@ -6,6 +6,7 @@
 
 #include <flatbuffers/flatbuffers.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -23,21 +24,13 @@ using ParamBytes = std::vector<uint8_t>;
 struct ParamsSchema {
   std::string_view text;                                           // the .fbs; empty for an operator without parameters
   std::function<bool(std::span<const uint8_t>)> verify = nullptr;  // null for an operator without parameters
+  /// Verified bytes with every default left out, so that equal parameters are equal bytes; null where `verify` is.
+  std::function<ParamBytes(std::span<const uint8_t>)> normal = nullptr;
 };
 
 /// False if a vector of 8-byte elements is misaligned: the Verifier does not check this, and reading such a vector is
 /// undefined.
 bool hasAlignedVectors(const flatbuffers::Table& table, const flatbuffers::TypeTable& types);
-
-/// The schema of FlatBuffers table `Table`, whose .fbs text is `text` (generated as k<Folder>Schema).
-template <class Table>
-ParamsSchema paramsSchema(std::string_view text) {
-  return {text, [](std::span<const uint8_t> bytes) {
-            if (!flatbuffers::Verifier(bytes.data(), bytes.size()).template VerifyBuffer<Table>(nullptr)) return false;
-            return hasAlignedVectors(*flatbuffers::GetRoot<flatbuffers::Table>(bytes.data()),
-                                     *Table::MiniReflectTypeTable());
-          }};
-}
 
 /// Serialises the object-API struct that flatc generates (SoftmaxParamsT).
 template <class Native>
@@ -54,6 +47,21 @@ typename Table::NativeTableType unpackParams(std::span<const uint8_t> bytes) {
   typename Table::NativeTableType native;
   if (!bytes.empty()) flatbuffers::GetRoot<Table>(bytes.data())->UnPackTo(&native);
   return native;
+}
+
+/// The schema of FlatBuffers table `Table`, whose .fbs text is `text` (generated as k<Folder>Schema).
+template <class Table>
+ParamsSchema paramsSchema(std::string_view text) {
+  const auto verify = [](std::span<const uint8_t> bytes) {
+    if (!flatbuffers::Verifier(bytes.data(), bytes.size()).template VerifyBuffer<Table>(nullptr)) return false;
+    return hasAlignedVectors(*flatbuffers::GetRoot<flatbuffers::Table>(bytes.data()), *Table::MiniReflectTypeTable());
+  };
+  return {text, verify, [](std::span<const uint8_t> bytes) { return packParams(unpackParams<Table>(bytes)); }};
+}
+
+/// Whether two verified byte strings are the same parameters.
+inline bool sameParams(const ParamsSchema& schema, std::span<const uint8_t> a, std::span<const uint8_t> b) {
+  return schema.normal ? schema.normal(a) == schema.normal(b) : std::ranges::equal(a, b);
 }
 
 /// Verifies that `bytes` are parameters of this schema; Corrupt otherwise.

@@ -85,7 +85,9 @@ Result<OnnxForm> OnnxRules::formOf(const OpNode& node, const std::string& name, 
   if (std::ranges::find(inverse.types, node.type) == inverse.types.end())
     return Status::unsupported("no {} of opset {} is a {}", name, opset, node.type);
   OnnxForm form{name, opset, {}, {}};
-  for (size_t i = 0; i < node.inputs.size(); ++i) form.inputs.push_back(node.inputs[i] ? OnnxInput(i) : OnnxInput());
+  form.inputs.resize(node.inputs.size());
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    if (node.inputs[i]) form.inputs[i].emplace<size_t>(i);
   OPKIT_TRY(inverse.write(node, form));
   while (!form.inputs.empty() && std::holds_alternative<std::monostate>(form.inputs.back())) form.inputs.pop_back();
   return form;
