@@ -17,6 +17,8 @@ namespace opkit::fuzz {
 namespace attributes_test {
 namespace {
 
+using namespace harness;
+
 struct Counts {
   size_t rules = 0, versions = 0, attributes = 0, changed = 0, refused = 0, fields = 0, elsewhere = 0, inputs = 0,
          imports = 0, defaults = 0, meanings = 0;
@@ -195,7 +197,7 @@ class Subject {
     const Outcome empty(node);
     EXPECT_TRUE(shorter == empty) << node.toString() << "\n  an empty name differs from an absent input "
                                   << shorter.message << empty.message;
-    node.inputs[i] = fact_.inputs[i].type;
+    node.inputs[i] = fact_.inputs[i].type();
     const Outcome present(node);
     const bool isRefused = !present.model && (isOfRuntime() ? present.message.find(name) != std::string::npos
                                                             : find(refused(), fact_.listName(), name) != nullptr);
@@ -220,23 +222,9 @@ class Subject {
   int opset_;
 };
 
-/// The versions of the operators in the order of the file.
-const std::vector<OperatorFact>& facts() {
-  static const std::vector<OperatorFact> facts = [] {
-    std::vector<OperatorFact> all;
-    for (const char* name : {"onnx_operators.tsv", "contrib_operators.tsv"}) {
-      auto read = readOperatorFacts(std::string(OPKIT_SOURCE_DIR "/fuzz/") + name);
-      EXPECT_TRUE(read) << read.error().toString();
-      if (read) std::ranges::move(*read, std::back_inserter(all));
-    }
-    return all;
-  }();
-  return facts;
-}
-
 std::set<std::string> attributesOf(const std::string& ruleName) {
   std::set<std::string> names;
-  for (const OperatorFact& fact : facts())
+  for (const OperatorFact& fact : operatorFacts())
     if (fact.ruleName() == ruleName)
       for (const AttributeFact& attribute : fact.attributes) names.insert(attribute.name);
   return names;
@@ -245,7 +233,7 @@ std::set<std::string> attributesOf(const std::string& ruleName) {
 /// Opsets begin and end with versions of the operator; 1 and kAnyOpset are open ends.
 void checkOpsets(const std::string& ruleName, const std::string& what, int first, int last) {
   const auto isAny = [&](const auto& holds) {
-    return std::ranges::any_of(facts(),
+    return std::ranges::any_of(operatorFacts(),
                                [&](const OperatorFact& fact) { return fact.ruleName() == ruleName && holds(fact); });
   };
   EXPECT_TRUE(isAny([&](const OperatorFact& fact) { return fact.since <= last && first <= fact.until; }))
@@ -260,7 +248,7 @@ void checkOpsets(const std::string& ruleName, const std::string& what, int first
 /// example of the last opset before, and one of the first.
 void checkMeanings() {
   const auto& names = ops::builtinOnnxRules().names();
-  for (const OperatorFact& fact : facts()) {
+  for (const OperatorFact& fact : operatorFacts()) {
     const auto known = names.find(fact.ruleName());
     if (fact.isDeprecated || known == names.end()) continue;
     for (const OnnxRules::Entry& later : known->second.entries) {
@@ -285,11 +273,11 @@ void checkMeanings() {
 /// Every rule of the domains that the table has is of the specification, with its attributes.
 void checkRules() {
   std::set<std::string> domains;
-  for (const OperatorFact& fact : facts()) domains.insert(fact.domain == "ai.onnx" ? "" : fact.domain + "::");
+  for (const OperatorFact& fact : operatorFacts()) domains.insert(fact.domain == "ai.onnx" ? "" : fact.domain + "::");
   for (const auto& [name, known] : ops::builtinOnnxRules().names()) {
     const size_t colons = name.find("::");
     if (!domains.contains(colons == std::string::npos ? "" : name.substr(0, colons + 2))) continue;
-    const bool isKnown = std::ranges::count(facts(), name, &OperatorFact::ruleName) > 0;
+    const bool isKnown = std::ranges::count(operatorFacts(), name, &OperatorFact::ruleName) > 0;
     if (!isKnown && find(withoutRule(), name, "none")) continue;
     EXPECT_TRUE(isKnown) << name << " has no row in onnx_operators.tsv or contrib_operators.tsv";
     const std::set<std::string> all = attributesOf(name);
@@ -306,8 +294,8 @@ void checkRules() {
 
 TEST(Attributes, MeanWhatTheSpecificationSays) {
   std::map<std::string, int> newest;
-  for (const OperatorFact& fact : facts()) newest[fact.domain] = std::max(newest[fact.domain], fact.since);
-  for (const OperatorFact& fact : facts()) {
+  for (const OperatorFact& fact : operatorFacts()) newest[fact.domain] = std::max(newest[fact.domain], fact.since);
+  for (const OperatorFact& fact : operatorFacts()) {
     const auto& names = ops::builtinOnnxRules().names();
     const auto rules = names.find(fact.ruleName());
     EXPECT_TRUE(fact.isDeprecated || rules != names.end() || find(withoutRule(), fact.listName(), "none"))

@@ -8,6 +8,7 @@
 namespace opkit::fuzz {
 namespace {
 
+using namespace harness;
 using Type = onnx::TensorProto;
 
 int elementType(const std::string& name) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/model/model.h"
-#include "fuzz/operator_facts.h"
+#include "harness/export/operator_facts.h"
 
 namespace opkit::fuzz {
 

@@ -3,6 +3,8 @@
 namespace opkit::fuzz {
 namespace {
 
+using namespace harness;
+
 /// A tree whose root has two leaves, as the older tree ensembles name nodes.
 #define OPKIT_NODES                                                                                       \
   "nodes_treeids=0,0,0 nodes_nodeids=0,1,2 nodes_featureids=0,0,0 nodes_values=0.5,0,0 "                  \
@@ -198,7 +200,7 @@ void apply(const Example& example, const OperatorFact& fact, DrawnNode& node, si
 }  // namespace
 
 DrawnNode exampleOf(const OperatorFact& fact, int opset, const std::string& tested) {
-  DrawnNode node{.domain = fact.domain, .type = fact.type, .opset = opset, .outputs = fact.outputs};
+  DrawnNode node{.domain = fact.domain, .type = fact.type, .opset = opset, .outputs = fact.fewestOutputs()};
   for (const AttributeFact& attribute : fact.attributes) {
     node.attributeTypes[attribute.name] = attribute.type;
     if (attribute.isRequired) node.attributes[attribute.name] = requiredValue(attribute);
@@ -211,14 +213,14 @@ DrawnNode exampleOf(const OperatorFact& fact, int opset, const std::string& test
   for (const Example& example : examplesOf(fact))
     if (holds(example, opset, tested)) apply(example, fact, node, present, with);
   for (size_t i = 0; i < present; ++i) {
-    const InputFact& input = fact.inputs[std::min(i, fact.inputs.size() - 1)];
-    node.inputs.push_back(input.isOptional && i < needed ? "" : input.type);
+    const PortFact& input = fact.inputs[std::min(i, fact.inputs.size() - 1)];
+    node.inputs.push_back(input.isOptional && i < needed ? "" : input.type());
   }
   for (size_t i = 0; i < fact.inputs.size(); ++i) {
     const std::vector<std::string> names = splitAt(',', with);
     if (std::ranges::find(names, fact.inputs[i].name) == names.end()) continue;
     node.inputs.resize(std::max(node.inputs.size(), i + 1));
-    node.inputs[i] = fact.inputs[i].type;
+    node.inputs[i] = fact.inputs[i].type();
   }
   return node;
 }

@@ -25,9 +25,9 @@ std::span<const Example> contribExamples();
 
 /// A node of this version that can be imported, with the attributes and inputs that it must have. An attribute (or
 /// input) that only shows beside others has those when it is `tested`.
-DrawnNode exampleOf(const OperatorFact& fact, int opset, const std::string& tested = "");
+DrawnNode exampleOf(const harness::OperatorFact& fact, int opset, const std::string& tested = "");
 /// Values of the attribute other than `value`, its default or example. Empty `value`: none.
-std::vector<std::string> otherValues(const OperatorFact& fact, const AttributeFact& attribute,
+std::vector<std::string> otherValues(const harness::OperatorFact& fact, const harness::AttributeFact& attribute,
                                      const std::string& value);
 
 }  // namespace opkit::fuzz

@@ -16,6 +16,8 @@
 namespace opkit::fuzz {
 namespace {
 
+using namespace harness;
+
 using nlohmann::json;
 using Values = std::map<std::string, json>;
 

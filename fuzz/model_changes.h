@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/model/model.h"
-#include "fuzz/operator_facts.h"
+#include "harness/export/operator_facts.h"
 
 namespace opkit::fuzz {
 
@@ -13,7 +13,7 @@ namespace opkit::fuzz {
 std::vector<std::pair<std::string, nlohmann::json>> changedValues(const Model& before, const Model& after);
 
 /// Whether a field or a constant has the value of an attribute, which is text as in onnx_operators.tsv.
-bool holdsValue(const nlohmann::json& found, const AttributeFact& attribute, const std::string& value);
+bool holdsValue(const nlohmann::json& found, const harness::AttributeFact& attribute, const std::string& value);
 
 /// A name without case and punctuation.
 std::string plainName(const std::string& name);

@@ -8,6 +8,7 @@ namespace opkit::fuzz {
 namespace model_changes_test {
 namespace {
 
+using namespace harness;
 using Changes = std::vector<std::pair<std::string, nlohmann::json>>;
 
 /// A node without the attribute if `value` is empty.
