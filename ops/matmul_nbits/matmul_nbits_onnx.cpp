@@ -172,7 +172,7 @@ Status rule(OnnxNode& node) {
 /// Codes [rows, columns] as bytes; the codes of a row begin a byte.
 Result<Tensor> bytesOfRows(const Tensor& codes, Shape shape) {
   OPKIT_ASSIGN(Tensor bytes, Tensor::onHost({DType::UInt8, std::move(shape)}));
-  std::ranges::fill(bytes.bytes(), uint8_t{0});
+  std::ranges::fill(bytes.bytes(), std::byte{0});
   const int64_t rows = codes.desc.shape[0], columns = codes.desc.shape[1];
   const size_t rowBytes = bytesOf(codes.desc.dtype, columns);
   if (bytes.sizeBytes() != rowBytes * static_cast<size_t>(rows))

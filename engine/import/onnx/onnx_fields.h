@@ -103,6 +103,11 @@ bool equal(const T& a, const T& b) {
 /// Bit for bit: -0 is not 0.
 inline bool equal(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
 
+template <class T>
+bool equal(const flatbuffers::Optional<T>& a, const flatbuffers::Optional<T>& b) {
+  return a.has_value() == b.has_value() && equal(a.value_or(T{}), b.value_or(T{}));
+}
+
 /// Sets an attribute, unless an absent one means the same.
 inline Status putValue(OnnxForm& form, const OnnxAttribute& attribute, const std::optional<OnnxValue>& value,
                        bool isAbsent) {
@@ -128,8 +133,8 @@ OnnxField<Params> field(OnnxAttribute attribute, T Params::*member) {
           [=, name = attribute.name](const OnnxNode& node, Params& params) -> Status {
             return node.hasAttribute(name) ? onnx_fields::get(node, name, params.*member) : Status::ok();
           },
-          [=](const Params& params, OnnxForm& form) {
-            return onnx_fields::put(form, attribute, params.*member, Params{}.*member);
+          [=, absent = Params{}.*member](const Params& params, OnnxForm& form) {
+            return onnx_fields::put<T>(form, attribute, params.*member, absent);
           }};
 }
 
@@ -195,7 +200,9 @@ OnnxField<Params> only(OnnxAttribute attribute, int64_t value) {
 /// An attribute that changes no result.
 template <class Params>
 OnnxField<Params> ignored(OnnxAttribute attribute) {
-  return {{std::move(attribute)}, [](const OnnxNode&, Params&) { return Status::ok(); }};
+  return {{std::move(attribute)},
+          [](const OnnxNode&, Params&) { return Status::ok(); },
+          [](const Params&, OnnxForm&) { return Status::ok(); }};
 }
 
 /// A parameter that the ONNX operator does not have.
