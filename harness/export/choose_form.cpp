@@ -8,7 +8,7 @@ namespace opkit::harness {
 namespace {
 
 constexpr const char* kNoName = "no operator of ONNX";
-constexpr const char* kNoParameter = "a parameter that ONNX lacks";
+constexpr const char* kNoForm = "no such form in ONNX";
 constexpr const char* kNoType = "a type that ONNX forbids";
 constexpr const char* kNoShape = "inputs or outputs that ONNX lacks";
 
@@ -69,17 +69,17 @@ class FormCheck {
   Status checkAttributes() const {
     for (const auto& [name, value] : form_.attributes) {
       const AttributeFact* known = fact_.find(name);
-      if (!known) return refused(kNoParameter, fmt::format("{} has no attribute {}", title(), name));
+      if (!known) return refused(kNoForm, fmt::format("{} has no attribute {}", title(), name));
       if (known->type != attributeType(value))
         return Status::internal("{} of {} is {} in the specification, {} here", name, title(), known->type,
                                 attributeType(value));
       const auto* word = std::get_if<std::string>(&value);
       if (word && !known->words.empty() && std::ranges::find(known->words, *word) == known->words.end())
-        return refused(kNoParameter, fmt::format("{} of {} cannot be '{}'", name, title(), *word));
+        return refused(kNoForm, fmt::format("{} of {} cannot be '{}'", name, title(), *word));
     }
     for (const AttributeFact& known : fact_.attributes)
       if (known.isRequired && !form_.attributes.contains(known.name))
-        return refused(kNoParameter, fmt::format("{} must have {}", title(), known.name));
+        return refused(kNoForm, fmt::format("{} must have {}", title(), known.name));
     return Status::ok();
   }
 
@@ -108,12 +108,13 @@ class FormCheck {
   }
 
   Status checkOutputs() {
-    for (size_t i = 0; i < node_.outputs.size(); ++i) {
+    const size_t count = form_.outputs.empty() ? node_.outputs.size() : form_.outputs.size();
+    for (size_t i = 0; i < count; ++i) {
       const PortFact* port = portOf(fact_.outputs, i);
       if (!port) return refused(kNoShape, fmt::format("{} has {} outputs at most", title(), fact_.outputs.size()));
-      OPKIT_TRY(checkType(*port, node_.outputs[i].dtype));
+      OPKIT_TRY(checkType(*port, node_.outputs[form_.outputs.empty() ? i : form_.outputs[i].number].dtype));
     }
-    for (size_t i = node_.outputs.size(); i < fact_.outputs.size(); ++i)
+    for (size_t i = count; i < fact_.outputs.size(); ++i)
       if (!fact_.outputs[i].isOptional && !fact_.outputs[i].isVariadic)
         return refused(kNoShape, fmt::format("{} must have {}", title(), fact_.outputs[i].name));
     return Status::ok();
@@ -154,7 +155,8 @@ Result<CaseNode> nodeOf(const Case& c, const OpDef& def, const HostInputs& input
   OPKIT_ASSIGN(made.node.params, paramsFromJson(def.params, c.params));
   for (size_t i = 0; i < inputs.size(); ++i) {
     made.node.inputs.push_back(inputs[i] ? std::optional(inputs[i]->desc) : std::nullopt);
-    made.node.constants.push_back(inputs[i] && c.isConstant(i) ? &*inputs[i] : nullptr);
+    made.node.values.push_back(inputs[i] ? &*inputs[i] : nullptr);
+    made.node.isConstant.push_back(inputs[i] && c.isConstant(i));
   }
   made.node.outputs = outputs.size();
   made.outputs = std::move(outputs);
@@ -178,7 +180,7 @@ Result<std::vector<OnnxForm>> allowedForms(const CaseNode& node, const OnnxRules
         continue;
       }
       if (status.code() == StatusCode::Internal) return status;
-      if (!hasReason) first = form ? status : refused(kNoParameter, status.message());
+      if (!hasReason) first = form ? status : refused(kNoForm, status.message());
       hasReason = true;
     }
   }

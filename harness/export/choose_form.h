@@ -5,7 +5,7 @@
 
 namespace opkit::harness {
 
-/// A case as a node, with its data; the pointers of `node` lead into `inputs`.
+/// A case as a node, with its data: `node` points into `inputs`.
 struct CaseNode {
   OpNode node;
   const HostInputs* inputs = nullptr;

@@ -2,6 +2,7 @@
 
 #include "engine/import/onnx/onnx_writer.h"
 #include "engine/op/hidden.h"
+#include "engine/op/oracle_elements.h"
 #include "harness/check/hidden_check.h"
 #include "harness/check/prepared.h"
 #include "harness/export/read_back.h"
@@ -21,10 +22,46 @@ std::vector<std::optional<OnnxPort>> inputPorts(const CaseNode& node) {
   return ports;
 }
 
-std::vector<OnnxPort> outputPorts(const std::vector<TensorDesc>& outputs) {
+std::vector<OnnxPort> outputPorts(const std::vector<OracleTensor>& outputs) {
   std::vector<OnnxPort> ports;
-  for (size_t i = 0; i < outputs.size(); ++i) ports.push_back({fmt::format("out{}", i), outputs[i], {}, nullptr});
+  for (size_t i = 0; i < outputs.size(); ++i) ports.push_back({fmt::format("out{}", i), outputs[i].desc, {}, nullptr});
   return ports;
+}
+
+/// The first `count` slices along an axis.
+OracleTensor firstSlices(const OracleTensor& whole, size_t axis, int64_t count) {
+  TensorDesc desc = whole.desc;
+  const int64_t extent = desc.shape[axis];
+  desc.shape[axis] = count;
+  OracleTensor part(desc);
+  int64_t inner = 1;
+  for (size_t i = axis + 1; i < desc.shape.size(); ++i) inner *= desc.shape[i];
+  for (int64_t i = 0; i < part.elements(); ++i) {
+    const auto from = static_cast<size_t>(i / (count * inner) * extent * inner + i % (count * inner));
+    copyElement(whole, from, part, static_cast<size_t>(i));
+  }
+  return part;
+}
+
+/// The outputs that the form has.
+Result<std::vector<OracleTensor>> outputsOf(const OnnxForm& form, const std::vector<OracleTensor>& all) {
+  if (form.outputs.empty()) return all;
+  std::vector<OracleTensor> outputs;
+  for (const OnnxOutput& output : form.outputs) {
+    if (output.number >= all.size() || output.count.value_or(0) >= all.size())
+      return Status::unsupported("no such form in ONNX: the case leaves out outputs of {}", form.type);
+    const OracleTensor& whole = all[output.number];
+    if (!output.count) {
+      outputs.push_back(whole);
+      continue;
+    }
+    const int64_t count = all[*output.count].integer.at(0);
+    if (output.axis >= whole.shape().size() || count < 0 || count > whole.shape()[output.axis])
+      return Status::internal("{} uses {} slices of axis {} of {}", form.type, count, output.axis,
+                              whole.desc.toString());
+    outputs.push_back(firstSlices(whole, output.axis, count));
+  }
+  return outputs;
 }
 
 /// Gives a port free extents where another set has others.
@@ -61,7 +98,6 @@ class GroupExport {
     OPKIT_ASSIGN(made->node, nodeOf(c, def, made->prepared.inputs, std::move(descs)));
     OPKIT_ASSIGN(const std::vector<OnnxForm> forms, allowedForms(made->node, rules_, options_));
     made->inputs = inputPorts(made->node);
-    made->outputs = outputPorts(made->node.outputs);
     Status refusal = Status::ok();
     for (const OnnxForm& form : forms) {
       const Status status = tryForm(def, form, *made);
@@ -95,17 +131,20 @@ class GroupExport {
   Status tryForm(const OpDef& def, const OnnxForm& form, WrittenCase& made) const {
     const std::vector<size_t> numbers = modelInputsOf(form, made.inputs);
     const PreparedCase& c = made.prepared;
-    ExportedSet set{c.description, {}, c.expected, {}, {}};
+    OPKIT_ASSIGN(std::vector<OracleTensor> outputs, outputsOf(form, c.expected));
+    std::vector<OnnxPort> ports = outputPorts(outputs);
+    ExportedSet set{c.description, {}, std::move(outputs), {}, {}};
     const auto hidden = hiddenElements(def, c);
     for (const size_t number : numbers) {
       set.inputs.push_back(*c.inputs[number]);
       set.hidden.push_back(hidden && number < hidden->size() ? (*hidden)[number] : std::vector<bool>());
     }
-    for (const OracleTensor& output : c.expected)
+    for (const OracleTensor& output : set.expected)
       set.tolerances.push_back(toleranceOf(def, c.description.lane, output, c.description.boundScale));
-    OPKIT_ASSIGN(const std::vector<uint8_t> bytes, writeOnnx(form, made.inputs, made.outputs));
+    OPKIT_ASSIGN(const std::vector<uint8_t> bytes, writeOnnx(form, made.inputs, ports));
     OPKIT_ASSIGN(made.returns, readBack(bytes, form, made.node, registry_, rules_, set));
     made.form = form;
+    made.outputs = std::move(ports);
     made.set = std::move(set);
     return Status::ok();
   }
@@ -127,7 +166,8 @@ class GroupExport {
     };
     for (size_t i = 0; i < a.inputs.size(); ++i)
       if (a.inputs[i] && !same(a.inputs[i]->desc, b.inputs[i]->desc)) return false;
-    return std::ranges::equal(a.node.outputs, b.node.outputs, same);
+    return std::ranges::equal(a.outputs, b.outputs,
+                              [&](const OnnxPort& x, const OnnxPort& y) { return same(x.desc, y.desc); });
   }
 
   static bool share(const WrittenCase& a, const WrittenCase& b) {

@@ -16,7 +16,7 @@ namespace opkit::harness {
 struct ExportedSet {
   Case description;
   std::vector<Tensor> inputs;             // of the model, in its order
-  std::vector<OracleTensor> expected;     // the oracle's outputs, not rounded
+  std::vector<OracleTensor> expected;     // the oracle's outputs as the form has them, not rounded
   std::vector<Tolerance> tolerances;      // about `expected`, per output
   std::vector<std::vector<bool>> hidden;  // per input of the model the elements on which no output depends; empty: none
 };
@@ -27,7 +27,7 @@ struct ExportedModel {
   std::vector<uint8_t> bytes;       // of model.onnx
   std::vector<std::string> inputs;  // names of the model's inputs
   std::vector<std::string> outputs;
-  bool returnsAsCase = true;      // false if it is imported as other nodes than that of the case
+  bool returnsAsCase = true;      // false if it is imported as other nodes, or an input as a constant
   std::vector<ExportedSet> sets;  // at least one
 };
 

@@ -7,7 +7,7 @@ namespace opkit::harness {
 
 enum class Return {
   Case,    // one node of the same operator with the same parameters and inputs
-  Values,  // other nodes, which give the expected values on backend `reference`
+  Values,  // other nodes or further constants, which give the expected values on backend `reference`
 };
 
 /// Whether two forms are the same node, constants included.

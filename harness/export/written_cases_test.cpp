@@ -1,4 +1,5 @@
-// Every written case as a model of ONNX, read back: it is the same case, or it has no form for a reason of a known kind.
+// Every written case as a model of ONNX, read back: it is the same case, or it has no form for a reason of a known
+// kind.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

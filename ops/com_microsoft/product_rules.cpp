@@ -6,6 +6,7 @@
 #include "ops/conv/conv_onnx.h"
 #include "ops/einsum/einsum_generated.h"
 #include "ops/gemm/gemm_generated.h"
+#include "ops/matmul/matmul_generated.h"
 #include "ops/unary/unary_generated.h"
 
 namespace opkit::ops::com_microsoft {
@@ -182,7 +183,10 @@ void addProductRules(OnnxRules& rules) {
   const std::string limits =
       "the activation is Relu, Tanh, Sigmoid, Silu, HardSwish, Softplus, Softsign, Elu, Celu, LeakyRelu, "
       "ThresholdedRelu, HardSigmoid, Clip, Selu, ParametricSoftplus or ScaledTanh";
-  rules.add(qualified("FusedMatMul"), {"alpha", "transA", "transB", "transBatchA", "transBatchB"}, fusedMatMul);
+  using Product = matmul::MatMulParamsT;
+  const OnnxFields<Product> turned{field("transA", &Product::trans_a), field("transB", &Product::trans_b)};
+  rules.add(qualified("FusedMatMul"), {"alpha", "transA", "transB", "transBatchA", "transBatchB"},
+            {fusedMatMul, inverseOf({"MatMul"}, turned)});
   rules.add(qualified("TransposeMatMul"), {"alpha", "transA", "transB"}, fusedMatMul);
   rules.add(
       qualified("FusedGemm"),

@@ -42,9 +42,8 @@ Status constantOfShape(OnnxNode& node) {
 }
 
 Status writeConstantOfShape(const OpNode& node, OnnxForm& form) {
-  const Tensor* value = constantOf(node, 1);
-  if (!value)
-    return Status::unsupported("ConstantOfShape of ONNX has its value as an attribute: it must be a constant");
+  const Tensor* value = valueOf(node, 1);
+  if (!value) return Status::unsupported("ConstantOfShape of ONNX has its value as an attribute");
   form.attributes["value"] = *value;
   form.inputs.resize(1);
   return Status::ok();

@@ -147,9 +147,8 @@ Status write(const OpNode& node, OnnxForm& form) {
   if (form.opset < 4) return Status::unsupported("before version 4 LabelEncoder has no lists of every type");
   constexpr const char* kNames[] = {"", "keys_tensor", "values_tensor", "default_tensor"};
   for (size_t i = 1; i < 4; ++i) {
-    const Tensor* list = constantOf(node, i);
-    if (!list)
-      return Status::unsupported("LabelEncoder of ONNX has {} as an attribute: it must be a constant", kNames[i]);
+    const Tensor* list = valueOf(node, i);
+    if (!list) return Status::unsupported("LabelEncoder of ONNX has {} as an attribute", kNames[i]);
     form.attributes[kNames[i]] = *list;
   }
   form.inputs.resize(1);

@@ -189,11 +189,11 @@ Result<Tensor> bytesOfRows(const Tensor& codes, Shape shape) {
   return bytes;
 }
 
-/// Weights, scales and zero points are constants.
+/// Weights, scales and zero points become constants.
 Status write(const MatMulNBitsParamsT& params, const OpNode& node, OnnxForm& form) {
-  const Tensor *weights = constantOf(node, 1), *scales = constantOf(node, 2), *points = constantOf(node, 3);
+  const Tensor *weights = valueOf(node, 1), *scales = valueOf(node, 2), *points = valueOf(node, 3);
   if (!weights || !scales || !points || !node.inputs[0] || node.inputs[0]->shape.empty())
-    return Status::unsupported("the weights, scales and zero points of MatMulNBits must be constants");
+    return Status::unsupported("MatMulNBits of ONNX Runtime packs weights and zero points");
   const int64_t rows = weights->desc.shape[0], stored = weights->desc.shape[1], count = points->desc.shape[1];
   const DType dtype = weights->desc.dtype;
   form.attributes = {{"N", rows},
@@ -202,6 +202,7 @@ Status write(const MatMulNBitsParamsT& params, const OpNode& node, OnnxForm& for
                      {"block_size", params.block_size}};
   const auto blockBytes = static_cast<int64_t>(bytesOf(dtype, params.block_size));
   OPKIT_ASSIGN(form.inputs[1], bytesOfRows(*weights, {rows, stored / params.block_size, blockBytes}));
+  form.inputs[2] = *scales;
   OPKIT_ASSIGN(form.inputs[3], bytesOfRows(*points, {rows, static_cast<int64_t>(bytesOf(dtype, count))}));
   if (form.inputs.size() > 4) form.inputs.insert(form.inputs.begin() + 4, OnnxInput());
   return Status::ok();

@@ -18,6 +18,12 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("NonMaxSuppression", {box().attributes, rule}, 10); }
+void addOnnx(OnnxRules& rules) {
+  const auto write = [](const Params& params, const OpNode&, OnnxForm& form) {
+    form.outputs = {{0, 1, 0}};
+    return box().write(params, form);
+  };
+  rules.add("NonMaxSuppression", box().attributes, {rule, inverseOf<Params>({"NonMaxSuppression"}, write)}, 10);
+}
 
 }  // namespace opkit::ops::non_max_suppression

@@ -29,7 +29,11 @@ Status compress(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("NonZero", {}, nonZero, 9);
+  const auto write = [](const OpNode&, OnnxForm& form) {
+    form.outputs = {{0, 1, 1}};
+    return Status::ok();
+  };
+  rules.add("NonZero", {}, {nonZero, {{"NonZero"}, write}}, 9);
   rules.add("Compress", {"axis"}, text::overStrings(compress), 9);
   rules.note("Compress", {"NonZero", "Gather"});
 }

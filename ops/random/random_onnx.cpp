@@ -58,6 +58,16 @@ Status multinomial(OnnxNode& node) {
   return node.emit("Multinomial", {node.input(0)}, packParams(params));
 }
 
+/// Inference keeps everything: its mask is true.
+Status writeDropout(const OpNode& node, OnnxForm& form) {
+  if (node.type != "Dropout") return drawn(node.type).write(node, form);
+  const Tensor* kept = valueOf(node, 1);
+  if (!kept || kept->desc.dtype != DType::Bool || kept->desc.elements() != 1 || !toInt64(*kept)[0])
+    return Status::unsupported("the mask of Dropout is one true bool");
+  form.inputs.resize(1);
+  return Status::ok();
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
@@ -69,7 +79,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add("RandomNormalLike", fill("RandomNormal", normal, true));
   rules.add("Dropout", {"is_test", "ratio"}, legacyDropout, 1, 6);
   rules.add("Dropout", {"ratio"}, inferenceDropout, 7, 11);
-  rules.add("Dropout", {"seed"}, {dropout, drawn("TrainingDropout")}, 12);
+  rules.add("Dropout", {"seed"}, {dropout, {{"Dropout", "TrainingDropout"}, writeDropout}}, 12);
   rules.add("Bernoulli", {"dtype", "seed"}, {bernoulli, drawn("Bernoulli")}, 15);
   rules.add("Multinomial", {"dtype", "sample_size", "seed"}, {multinomial, drawn("Multinomial")}, 7);
   rules.note("RandomUniformLike", {"RandomUniform"});

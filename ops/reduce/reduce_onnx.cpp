@@ -16,15 +16,31 @@ Status axesAttribute(OnnxNode& node) {
   return node.emit(node.opType(), std::move(inputs), packParams(params));
 }
 
+const OnnxFields<Params>& inputFields() {
+  static const OnnxFields<Params> fields{keepDims(), field("noop_with_empty_axes", &Params::noop_with_empty_axes)};
+  return fields;
+}
+
+/// Axes that are a parameter become a constant.
+Status write(const Params& params, const OpNode&, OnnxForm& form) {
+  if (!params.axes.empty()) {
+    form.inputs.resize(2);
+    const TensorDesc list{DType::Int64, {std::ssize(params.axes)}};
+    OPKIT_ASSIGN(form.inputs[1], Tensor::fromValues<int64_t>(list, params.axes));
+  }
+  return writeFields(params, inputFields(), form);
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  const OnnxFields<Params> fields{keepDims(), field("noop_with_empty_axes", &Params::noop_with_empty_axes)};
 #define REDUCE(id, Name, numericClass)                                                     \
   {                                                                                        \
     const int firstWithInput = std::string_view(#Name) == "Sum" ? 13 : 18;                 \
     rules.add("Reduce" #Name, {"axes", "keepdims"}, axesAttribute, 1, firstWithInput - 1); \
-    rules.add("Reduce" #Name, nodeOf("Reduce" #Name, fields), firstWithInput);             \
+    OnnxDeclaration rule = nodeOf("Reduce" #Name, inputFields());                          \
+    rule.rule.inverse = inverseOf<Params>({"Reduce" #Name}, write);                        \
+    rules.add("Reduce" #Name, std::move(rule), firstWithInput);                            \
   }
 #include "ops/reduce/reduce_table.h"
 }

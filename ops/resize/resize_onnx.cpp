@@ -55,10 +55,20 @@ Status scale(OnnxNode& node) {
   return node.emit("Resize", {node.input(0), {}, scales}, packParams(params));
 }
 
+/// Before opset 13 the region and the scales must be there; empty ones mean none.
+Status writeBefore13(const OpNode&, OnnxForm& form) {
+  form.inputs.resize(std::max<size_t>(form.inputs.size(), 3));
+  for (const size_t i : {1, 2})
+    if (std::holds_alternative<std::monostate>(form.inputs[i])) {
+      OPKIT_ASSIGN(form.inputs[i], Tensor::onHost({DType::Float32, {0}}));
+    }
+  return Status::ok();
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  const OnnxDeclaration resize = nodeOf<Params>(
+  OnnxDeclaration resize = nodeOf<Params>(
       "Resize",
       {mode(), coordinateMode(), nearestMode(), aspectPolicy(), field("cubic_coeff_a", &Params::cubic_coeff_a),
        field("exclude_outside", &Params::exclude_outside), field({"antialias", 18}, &Params::antialias),
@@ -66,7 +76,13 @@ void addOnnx(OnnxRules& rules) {
   rules.add("Upsample", {"mode", required("scales")}, scale, 7, 8);
   rules.add("Upsample", {"mode"}, scale, 9, 9);
   rules.add("Resize", {"mode"}, scale, 10, 10);
-  rules.add("Resize", resize, 11);
+  rules.add("Resize", resize, 13);
+  const OnnxInverse newer = resize.rule.inverse;
+  resize.rule.inverse.write = [newer](const OpNode& node, OnnxForm& form) -> Status {
+    OPKIT_TRY(writeBefore13(node, form));
+    return newer.write(node, form);
+  };
+  rules.add("Resize", resize, 11, 12);
   rules.note("Upsample", {"Resize"});
 }
 

@@ -29,6 +29,8 @@ Status rule(OnnxNode& node) {
 
 }  // namespace
 
-void addOnnx(OnnxRules& rules) { rules.add("RotaryEmbedding", {attributesOf(fields()), rule}, 23); }
+void addOnnx(OnnxRules& rules) {
+  rules.add("RotaryEmbedding", attributesOf(fields()), {rule, inverseOf({"RotaryEmbedding"}, fields())}, 23);
+}
 
 }  // namespace opkit::ops::rotary_embedding

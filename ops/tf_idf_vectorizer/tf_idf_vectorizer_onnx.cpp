@@ -71,10 +71,10 @@ Status rule(OnnxNode& node) {
 
 /// Pool, indexes and the weights of columns are constants behind x; ONNX has a weight per n-gram.
 Status write(const Params& params, const OpNode& node, OnnxForm& form) {
-  const Tensor *pool = constantOf(node, 1), *indexes = constantOf(node, 2), *weights = constantOf(node, 3);
+  const Tensor *pool = valueOf(node, 1), *indexes = valueOf(node, 2), *weights = valueOf(node, 3);
   const bool hasWeights = node.inputs.size() > 3 && node.inputs[3];
   if (!pool || !indexes || (hasWeights && !weights))
-    return Status::unsupported("TfIdfVectorizer of ONNX has its pool as attributes: it must be a constant");
+    return Status::unsupported("TfIdfVectorizer of ONNX has its pool as attributes");
   form.attributes["pool_int64s"] = toInt64(*pool);
   form.attributes["ngram_indexes"] = toInt64(*indexes);
   if (hasWeights) {

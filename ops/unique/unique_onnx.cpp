@@ -24,7 +24,14 @@ Status rule(OnnxNode& node) {
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
-  rules.add("Unique", attributesOf(fields()), text::overStrings(rule, {.made = text::Made::FirstStrings}), 11);
+  const auto write = [](const Params& params, const OpNode& node, OnnxForm& form) -> Status {
+    if (node.outputs < 5) return Status::unsupported("without its last output Unique does not say how much is used");
+    const int64_t axis = params.axis.value_or(0), rank = std::ssize(node.inputs[0]->shape);
+    form.outputs = {{0, 4, static_cast<size_t>(axis < 0 ? axis + rank : axis)}, {1, 4}, {2}, {3, 4}};
+    return writeFields(params, fields(), form);
+  };
+  const OnnxRule unique{rule, inverseOf<Params>({"Unique"}, write)};
+  rules.add("Unique", attributesOf(fields()), text::overStrings(unique, {.made = text::Made::FirstStrings}), 11);
 }
 
 }  // namespace opkit::ops::unique

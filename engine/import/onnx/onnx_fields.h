@@ -111,7 +111,7 @@ bool equal(const flatbuffers::Optional<T>& a, const flatbuffers::Optional<T>& b)
 /// Sets an attribute, unless an absent one means the same.
 inline Status putValue(OnnxForm& form, const OnnxAttribute& attribute, const std::optional<OnnxValue>& value,
                        bool isAbsent) {
-  if (isAbsent && !attribute.isRequired) return Status::ok();
+  if ((isAbsent || !value) && !attribute.isRequired) return Status::ok();
   if (!value) return Status::unsupported("{} of ONNX must have {}", form.type, attribute.name);
   if (form.opset < attribute.firstOpset || form.opset > attribute.lastOpset)
     return Status::unsupported("{} of opset {} has no attribute {}", form.type, form.opset, attribute.name);

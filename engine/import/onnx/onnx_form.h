@@ -19,13 +19,19 @@ struct OpNode {
   std::string type;
   ParamBytes params;
   std::vector<std::optional<TensorDesc>> inputs;  // nullopt: absent
-  std::vector<const Tensor*> constants;           // by input; null or beyond the end: computed
+  std::vector<const Tensor*> values;              // of inputs, as far as known; null or beyond the end: unknown
+  std::vector<bool> isConstant;                   // by input; beyond the end: computed
   size_t outputs = 1;
 };
 
-/// The value of an input that is a constant; else null.
+/// The value of an input, which a form may have as an attribute; null if it is absent or unknown.
+inline const Tensor* valueOf(const OpNode& node, size_t input) {
+  return input < node.values.size() ? node.values[input] : nullptr;
+}
+
+/// The same of an input that is a constant.
 inline const Tensor* constantOf(const OpNode& node, size_t input) {
-  return input < node.constants.size() ? node.constants[input] : nullptr;
+  return input < node.isConstant.size() && node.isConstant[input] ? valueOf(node, input) : nullptr;
 }
 
 /// The value of an attribute.
@@ -35,12 +41,21 @@ using OnnxValue = std::variant<int64_t, float, std::string, std::vector<int64_t>
 /// An input of a node of ONNX: none, one of the OpNode by its number, or a constant.
 using OnnxInput = std::variant<std::monostate, size_t, Tensor>;
 
-/// A node of ONNX whose outputs are those of the OpNode.
+/// An output of a node of ONNX: one of the OpNode by its number, or its first slices. Output `count` of the OpNode
+/// holds their number.
+struct OnnxOutput {
+  size_t number = 0;
+  std::optional<size_t> count = std::nullopt;
+  size_t axis = 0;
+};
+
+/// A node of ONNX.
 struct OnnxForm {
   std::string type;  // as rules are named: "Relu", "com.microsoft::Gelu"
   int opset = 1;     // of its domain
   std::map<std::string, OnnxValue> attributes;
   std::vector<OnnxInput> inputs;
+  std::vector<OnnxOutput> outputs;  // empty: those of the OpNode
 };
 
 /// The inverse of a rule.

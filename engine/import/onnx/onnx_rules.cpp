@@ -84,7 +84,7 @@ Result<OnnxForm> OnnxRules::formOf(const OpNode& node, const std::string& name, 
   const OnnxInverse& inverse = entry->rule.inverse;
   if (std::ranges::find(inverse.types, node.type) == inverse.types.end())
     return Status::unsupported("no {} of opset {} is a {}", name, opset, node.type);
-  OnnxForm form{name, opset, {}, {}};
+  OnnxForm form{name, opset, {}, {}, {}};
   form.inputs.resize(node.inputs.size());
   for (size_t i = 0; i < node.inputs.size(); ++i)
     if (node.inputs[i]) form.inputs[i].emplace<size_t>(i);
