@@ -142,9 +142,19 @@ class FormCheck {
 std::vector<const OperatorFact*> versionsOf(const std::string& name) {
   std::vector<const OperatorFact*> versions;
   for (const OperatorFact& fact : operatorFacts())
-    if (fact.ruleName() == name && !fact.isDeprecated) versions.push_back(&fact);
+    if (fact.ruleName() == name) versions.push_back(&fact);
   std::ranges::reverse(versions);
   return versions;
+}
+
+/// The names of a node of OpKit, those that the newest version deprecates last.
+std::vector<std::string> namesOf(const OnnxRules& rules, const std::string& type) {
+  std::vector<std::string> names = rules.namesFor(type);
+  std::ranges::stable_partition(names, [](const std::string& name) {
+    const auto versions = versionsOf(name);
+    return versions.empty() || !versions[0]->isDeprecated;
+  });
+  return names;
 }
 
 }  // namespace
@@ -168,9 +178,10 @@ Result<std::vector<OnnxForm>> allowedForms(const CaseNode& node, const OnnxRules
   std::vector<OnnxForm> forms;
   Status first = refused(kNoName, fmt::format("{} is OpKit's own", node.node.type));
   bool hasReason = false;
-  for (const std::string& name : rules.namesFor(node.node.type)) {
+  for (const std::string& name : namesOf(rules, node.node.type)) {
     const bool isChosen = options.opset > 0 && name.find("::") == std::string::npos;
     for (const OperatorFact* fact : versionsOf(name)) {
+      if (fact->isDeprecated) continue;
       if (isChosen && (options.opset < fact->since || options.opset > fact->until)) continue;
       const int opset = isChosen ? options.opset : fact->since;
       auto form = rules.formOf(node.node, name, opset);

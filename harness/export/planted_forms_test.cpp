@@ -52,7 +52,7 @@ const Fault kFaults[] = {
      [](OnnxForm& form) { drop(form, "axis"); }},
     {"a sign", "LeakyRelu", R"(LeakyRelu{"alpha":0.25}/f32[3,5]/normal/seed=7)",
      [](OnnxForm& form) { std::get<float>(form.attributes.at("alpha")) *= -1; }},
-    {"an axis counted from elsewhere", "Concat", R"(Concat{"axis":1}/f32[2,3,3],f32[2,3,3]/normal/seed=7)",
+    {"an axis counted from elsewhere", "Concat", R"(Concat{"axis":0}/f32[2,3,3],f32[2,3,3]/normal/seed=7)",
      [](OnnxForm& form) { integer(form, "axis") += 1; }},
     {"another type", "Cast", R"(Cast{"to":"i32"}/f32[3,5]/normal/seed=7)",
      [](OnnxForm& form) { integer(form, "to") = 7; }},
@@ -69,7 +69,9 @@ const Fault kFaults[] = {
     {"another version", "Hardmax", R"(Hardmax{"axis":1}/f32[2,3,4]/normal/seed=7)",
      [](OnnxForm& form) { form.opset = 1; }},
     {"another constant", "Clip", R"(Clip{"alpha":-1,"beta":2}/f32[3,5]/normal/seed=7)",
-     [](OnnxForm& form) { std::swap(form.inputs[1], form.inputs[2]); }},
+     [](OnnxForm& form) {
+       if (form.inputs.size() == 3) std::swap(form.inputs[1], form.inputs[2]);
+     }},
     {"a flag that is not set", "Mod", R"(FMod/f32[3,5],f32[3,5]/normal/seed=7)",
      [](OnnxForm& form) { drop(form, "fmod"); }},
     {"an attribute of another type", "Elu", R"(Elu{"alpha":2}/f32[3,5]/normal/seed=7)",
@@ -88,7 +90,8 @@ TEST(PlantedForms, CasesWithoutAFaultHaveForms) {
 TEST(PlantedForms, EachFaultIsFound) {
   for (const Fault& fault : kFaults) {
     const ExportedGroup group = exported(fault.id, withFault(fault));
-    ASSERT_EQ(group.left.size(), 1u) << fault.what << " in " << fault.name << " was not found by " << fault.id;
+    EXPECT_EQ(group.left.size(), 1u) << fault.what << " in " << fault.name << " was not found by " << fault.id;
+    if (group.left.empty()) continue;
     // Reasons of the specification would hide a fault behind a case that is left out.
     const std::string& reason = group.left[0].second;
     const bool isLoud = reason.starts_with("ONNX means something else: ") ||

@@ -7,7 +7,6 @@
 namespace opkit::harness {
 namespace {
 
-constexpr const char* kOtherMeaning = "ONNX means something else";
 constexpr const char* kOwnParameter = "a parameter of OpKit's own";
 
 /// Parameters that no operator of ONNX has: an activation behind a kernel, and what passes and decompositions make.

@@ -5,6 +5,9 @@
 
 namespace opkit::harness {
 
+/// The kind of the reason of a form that a rule has wrong.
+inline constexpr const char* kOtherMeaning = "ONNX means something else";
+
 enum class Return {
   Case,    // one node of the same operator with the same parameters and inputs
   Values,  // other nodes or further constants, which give the expected values on backend `reference`

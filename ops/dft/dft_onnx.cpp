@@ -7,7 +7,15 @@ namespace opkit::ops::dft {
 void addOnnx(OnnxRules& rules) {
   using Params = DftParamsT;
   OnnxFields<Params> fields{field("inverse", &Params::inverse), field("onesided", &Params::onesided)};
-  rules.add("DFT", nodeOf("DFT", fields), 20);
+  OnnxDeclaration newest = nodeOf("DFT", fields);
+  newest.rule.inverse = inverseOf<Params>({"DFT"}, [=](const Params& params, const OpNode&, OnnxForm& form) -> Status {
+    form.inputs.resize(3);
+    if (std::holds_alternative<std::monostate>(form.inputs[2]) && params.axis != Params{}.axis) {
+      OPKIT_ASSIGN(form.inputs[2], Tensor::fromValues<int64_t>({DType::Int64, {}}, std::vector<int64_t>{params.axis}));
+    }
+    return writeFields(params, fields, form);
+  });
+  rules.add("DFT", newest, 20);
   fields.push_back(field("axis", &Params::axis, 1));
   rules.add("DFT", nodeOf("DFT", fields), 17, 19);
 }

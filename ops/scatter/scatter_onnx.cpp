@@ -19,7 +19,9 @@ OnnxField<Params> reduction(Reduction Params::*member) {
 
 void addOnnx(OnnxRules& rules) {
   const OnnxField<ScatterParamsT> axis = field("axis", &ScatterParamsT::axis);
-  rules.add("Scatter", nodeOf<ScatterParamsT>("ScatterElements", {axis}), 9);  // the old name
+  rules.add(
+      "Scatter",
+      nodeOf<ScatterParamsT>("ScatterElements", {axis, fixed(&ScatterParamsT::reduction, ScatterReduction::None)}), 9);
   rules.add("ScatterElements", nodeOf<ScatterParamsT>("ScatterElements", {axis, reduction(&ScatterParamsT::reduction)}),
             11);
   rules.add("ScatterND", nodeOf<ScatterNdParamsT>("ScatterND", {reduction(&ScatterNdParamsT::reduction)}), 11);

@@ -12,7 +12,8 @@ OnnxDeclaration flattening(bool log) {
 }
 
 OnnxDeclaration alongAxis(bool log) {
-  return nodeOf<Params>("Softmax", {field("axis", &Params::axis), fixed(&Params::log, log)});
+  return nodeOf<Params>("Softmax",
+                        {field("axis", &Params::axis), fixed(&Params::flatten, false), fixed(&Params::log, log)});
 }
 
 }  // namespace

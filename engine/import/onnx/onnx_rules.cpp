@@ -16,6 +16,14 @@ Tensor smallTensor(TensorDesc desc, const std::vector<T>& values) {
   return *std::move(tensor);
 }
 
+/// Whether parameters, which the caller has verified, leave every field at its default.
+bool setsNothing(const ParamBytes& params) {
+  constexpr size_t kNoFields = 2 * sizeof(flatbuffers::voffset_t);  // a table of offsets holds two sizes first
+  if (params.empty()) return true;
+  const auto* table = flatbuffers::GetRoot<flatbuffers::Table>(params.data());
+  return flatbuffers::ReadScalar<flatbuffers::voffset_t>(table->GetVTable()) == kNoFields;
+}
+
 }  // namespace
 
 TensorId OnnxNode::emitIntermediate(const std::string& type, std::vector<TensorId> inputs, ParamBytes params) {
@@ -110,8 +118,10 @@ Status requireOnly(const OnnxNode& node, const std::string& name, int64_t only) 
 }
 
 OnnxRule passThrough(std::string type) {
-  // Parameters that ONNX lacks would be lost here; who writes a form reads it back and sees that.
-  OnnxInverse inverse{{type}, [](const OpNode&, OnnxForm&) { return Status::ok(); }};
+  OnnxInverse inverse{
+      {type}, [](const OpNode& node, OnnxForm& form) {
+        return setsNothing(node.params) ? Status::ok() : Status::unsupported("{} of ONNX has no parameters", form.type);
+      }};
   return {[type = std::move(type)](OnnxNode& node) { return node.emit(type, node.inputs()); }, std::move(inverse)};
 }
 
