@@ -172,7 +172,7 @@ class ExportRun {
 
   IsolationLimits limits() const {
     return {
-        .workers = options_.jobs, .timeoutSeconds = kExportTimeoutSeconds, .stop = [this] { return !status_.isOk(); }};
+        .workers = options_.jobs, .timeoutSeconds = kExportTimeoutSeconds, .stop = [this] { return !broken_.isOk(); }};
   }
 
   Status makeFolder() {
@@ -196,7 +196,7 @@ class ExportRun {
             fail(groups[i].cases.front().id(), placedLossText(outcome, kExportTimeoutSeconds));
           progress.step(groups[i].cases.front().op);
         }));
-    return status_;
+    return broken_;
   }
 
   void add(const Json& answer) {
@@ -218,7 +218,7 @@ class ExportRun {
       if (options_.verbose)
         fmt::print("no form {}: {}\n", printable(left[0].get<std::string>()), printable(tally_.lastReason));
     }
-    if (answer.contains("error")) status_ = Status::invalidArgument("{}", answer["error"].get<std::string>());
+    if (answer.contains("error")) broken_ = Status::invalidArgument("{}", answer["error"].get<std::string>());
   }
 
   void fail(const std::string& id, const std::string& reason) {
@@ -261,7 +261,7 @@ class ExportRun {
   const OpRegistry& registry_;
   const OnnxRules& rules_;
   ExportTally tally_;
-  Status status_;  // of writing
+  Status broken_;  // what ended the run
   bool isNew_ = false;
 };
 

@@ -1,0 +1,93 @@
+// Runs folders of `op-harness export` with ONNX Runtime and judges the outputs by bound.json. One line per folder.
+//   npm install onnxruntime-node@1.30
+//   node run_folder.mjs DIR
+// A session walks through all data sets and then repeats the first. Exit codes: 0, 1 if a folder differs, 3 if none ran.
+import {readdirSync, readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+// The package is looked for in the folder in which you start the script.
+const ort = createRequire(path.join(process.cwd(), 'run_folder.mjs'))('onnxruntime-node');
+const kTypes = {
+  1: ['float32', Float32Array], 2: ['uint8', Uint8Array], 3: ['int8', Int8Array], 4: ['uint16', Uint16Array],
+  5: ['int16', Int16Array], 6: ['int32', Int32Array], 7: ['int64', BigInt64Array], 9: ['bool', Uint8Array],
+  10: ['float16', Uint16Array], 11: ['float64', Float64Array], 12: ['uint32', Uint32Array], 13: ['uint64', BigUint64Array]};
+
+/** A TensorProto of protobuf: field 1 is dims, 2 data_type, 8 name, 9 raw_data. */
+function readTensor(file) {
+  const bytes = readFileSync(file), tensor = {dims: [], number: 0, name: '', raw: bytes.subarray(0, 0)};
+  let at = 0;
+  const varint = () => {
+    let value = 0, scale = 1, byte;
+    do { byte = bytes[at++]; value += (byte & 127) * scale; scale *= 128; } while (byte & 128);
+    return value;
+  };
+  while (at < bytes.length) {
+    const key = varint(), field = key >> 3, isBytes = (key & 7) === 2, value = varint();
+    if (isBytes) at += value;
+    if (field === 1 && !isBytes) tensor.dims.push(value);
+    if (field === 2) tensor.number = value;
+    if (field === 8) tensor.name = bytes.toString('utf8', at - value, at);
+    if (field === 9) tensor.raw = bytes.subarray(at - value, at);
+  }
+  if (!kTypes[tensor.number]) throw new Error(`this script does not read elements of type ${tensor.number}`);
+  const [type, List] = kTypes[tensor.number];
+  return {...tensor, type, data: new List(Uint8Array.from(tensor.raw).buffer)};
+}
+
+/** A code of float16 as a number. */
+function halfToNumber(code) {
+  const sign = code & 0x8000 ? -1 : 1, exponent = (code >> 10) & 31, fraction = code & 1023;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24);
+}
+
+/** Why `got` is no right result; '' if it is one. */
+function differenceOf(expected, got, rule, folder) {
+  if (got.type !== expected.type || String(got.dims) !== String(expected.dims))
+    return `expected ${expected.type}[${expected.dims}], got ${got.type}[${got.dims}]`;
+  const bounds = typeof rule.bound === 'string' ? readTensor(path.join(folder, rule.bound)).data : null;
+  const valueOf = ({type, data}, i) => type === 'float16' && data instanceof Uint16Array ? halfToNumber(data[i]) : data[i];
+  for (let i = 0; i < expected.data.length; ++i) {
+    const want = valueOf(expected, i), have = valueOf(got, i), bound = bounds ? bounds[i] : rule.bound;
+    const areFinite = typeof want === 'bigint' || (Number.isFinite(want) && Number.isFinite(have));
+    let isRight = want === have || Object.is(want, have);  // NaN is NaN
+    if (rule.signOfZero && want === 0 && have === 0) isRight = Object.is(want, have);
+    else if (areFinite && rule.compare === 'class') isRight = true;
+    else if (areFinite && bound > 0) isRight = Math.abs(have - want) <= bound;
+    if (!isRight) return `${rule.name}, element ${i}: expected ${want} within ${bound}, got ${have}`;
+  }
+  return '';
+}
+
+async function runFolder(folder) {
+  const {sets} = JSON.parse(readFileSync(path.join(folder, 'bound.json'), 'utf8'));
+  const session = await ort.InferenceSession.create(path.join(folder, 'model.onnx'));
+  for (const set of [...sets, sets[0]]) {
+    const place = path.join(folder, set.set), feeds = {};
+    for (const file of readdirSync(place).filter((name) => name.startsWith('input_'))) {
+      const {name, type, data, dims} = readTensor(path.join(place, file));
+      feeds[name] = new ort.Tensor(type, data, dims);
+    }
+    const outputs = await session.run(feeds);
+    for (const [i, rule] of set.outputs.entries()) {
+      const why = differenceOf(readTensor(path.join(place, `output_${i}.pb`)), outputs[rule.name], rule, place);
+      if (why) return `${why} (${set.case})`;
+    }
+  }
+  return '';
+}
+
+const counts = {right: 0, differs: 0, refused: 0};
+for (const name of readdirSync(process.argv[2]).sort()) {
+  let outcome = 'right', why = '';
+  try {
+    why = await runFolder(path.join(process.argv[2], name));
+    if (why) outcome = 'differs';
+  } catch (error) {
+    [outcome, why] = ['refused', error.message.split('\n')[0]];
+  }
+  ++counts[outcome];
+  console.log(`${outcome} ${name}${why && `: ${why}`}`);
+}
+console.log(`${counts.right} right, ${counts.differs} differ, ${counts.refused} refused`);
+process.exitCode = counts.differs ? 1 : counts.right ? 0 : 3;
