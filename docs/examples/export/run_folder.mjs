@@ -1,7 +1,10 @@
 // Runs folders of `op-harness export` with ONNX Runtime and judges the outputs by bound.json. One line per folder.
 //   npm install onnxruntime-node@1.30
 //   node run_folder.mjs DIR
-// A session walks through all data sets and then repeats the first. Exit codes: 0, 1 if a folder differs, 3 if none ran.
+// A session walks through all data sets and then repeats the first. A process runs the folders; if it ends or gives no
+// answer for 30 seconds, that is the folder's outcome, and another goes on. Exit codes: 0, 1 if a folder was not right
+// (the engine may refuse it), 3 if none ran.
+import {fork} from 'node:child_process';
 import {readdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
@@ -77,17 +80,46 @@ async function runFolder(folder) {
   return '';
 }
 
-const counts = {right: 0, differs: 0, refused: 0};
-for (const name of readdirSync(process.argv[2]).sort()) {
-  let outcome = 'right', why = '';
+/** In the process that runs folders. */
+async function answer(folder) {
   try {
-    why = await runFolder(path.join(process.argv[2], name));
-    if (why) outcome = 'differs';
+    const why = await runFolder(folder);
+    process.send([why ? 'differs' : 'right', why]);
   } catch (error) {
-    [outcome, why] = ['refused', error.message.split('\n')[0]];
+    process.send(['refused', error.message.split('\n')[0]]);
   }
-  ++counts[outcome];
-  console.log(`${outcome} ${name}${why && `: ${why}`}`);
 }
-console.log(`${counts.right} right, ${counts.differs} differ, ${counts.refused} refused`);
-process.exitCode = counts.differs ? 1 : counts.right ? 0 : 3;
+
+let worker = null;
+/** The outcome of a folder, and why. */
+function outcomeOf(folder) {
+  worker ??= fork(process.argv[1], {stdio: ['ignore', 'inherit', 'ignore', 'ipc']});
+  return new Promise((resolve) => {
+    const end = (outcome) => {
+      clearTimeout(clock);
+      worker.removeAllListeners();
+      if (outcome[0] === 'hangs') worker.kill('SIGKILL');
+      if (outcome[0] === 'hangs' || outcome[0] === 'ends') worker = null;
+      resolve(outcome);
+    };
+    const clock = setTimeout(() => end(['hangs', 'no answer for 30 seconds']), 30000);
+    worker.on('message', end);
+    worker.on('exit', (code, signal) => end(['ends', `the process ended with ${signal ?? code}`]));
+    worker.send(folder);
+  });
+}
+
+async function runAll(parent) {
+  const counts = {right: 0, differs: 0, refused: 0, hangs: 0, ends: 0};
+  for (const name of readdirSync(parent).sort()) {
+    const [outcome, why] = await outcomeOf(path.join(parent, name));
+    ++counts[outcome];
+    console.log(`${outcome} ${name}${why && `: ${why}`}`);
+  }
+  worker?.kill();
+  console.log(Object.entries(counts).map(([outcome, count]) => `${outcome}: ${count}`).join(', '));
+  process.exitCode = counts.differs + counts.hangs + counts.ends > 0 ? 1 : counts.right > 0 ? 0 : 3;
+}
+
+if (process.send) process.on('message', answer);
+else await runAll(process.argv[2]);
