@@ -101,7 +101,9 @@ TEST_F(ProgramExport, WhatAKilledRunLeftIsRemoved) {
 }
 
 TEST_F(ProgramExport, AnInterruptLeavesWholeFolders) {
-  const std::string first = builtinCatalogue(ops::builtinOps(), {"Add"})->groups[0].cases[0].id();
+  const Catalogue catalogue = *builtinCatalogue(ops::builtinOps(), {"Add"});
+  const auto group = std::ranges::find_if(catalogue.groups, [](const auto& one) { return one.cases[0].op == "Add"; });
+  const std::string first = group->cases[0].id();
   const Ran ran = runUntil("export --jobs 2 --op Add,Conv,MatMul,Softmax " + folder_.string(),
                            (folderOf(first) / "bound.json").string(), "opkit", SIGINT);
   EXPECT_EQ(ran.code, 130) << ran.text;
