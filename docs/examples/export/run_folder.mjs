@@ -1,9 +1,9 @@
 // Runs folders of `op-harness export` with ONNX Runtime and judges the outputs by bound.json. One line per folder.
 //   npm install onnxruntime-node@1.30
 //   node run_folder.mjs DIR
-// A session walks through all data sets and then repeats the first. A process runs the folders; if it ends or gives no
-// answer for 30 seconds, that is the folder's outcome, and another goes on. Exit codes: 0, 1 if a folder was not right
-// (the engine may refuse it), 3 if none ran.
+// A session walks through all data sets, repeats the first, and runs those with hidden elements with NaN in them.
+// A process runs the folders; if it ends or gives no answer for 30 seconds, that is the folder's outcome, and another goes
+// on. Exit codes: 0, 1 if a folder was not right (the engine may refuse it), 3 if none ran.
 import {fork} from 'node:child_process';
 import {readdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -13,7 +13,8 @@ const ort = createRequire(path.join(process.cwd(), 'run_folder.mjs'))('onnxrunti
 const kTypes = {
   1: ['float32', Float32Array], 2: ['uint8', Uint8Array], 3: ['int8', Int8Array], 4: ['uint16', Uint16Array],
   5: ['int16', Int16Array], 6: ['int32', Int32Array], 7: ['int64', BigInt64Array], 9: ['bool', Uint8Array],
-  10: ['float16', Uint16Array], 11: ['float64', Float64Array], 12: ['uint32', Uint32Array], 13: ['uint64', BigUint64Array]};
+  10: ['float16', Uint16Array], 11: ['float64', Float64Array], 12: ['uint32', Uint32Array],
+  13: ['uint64', BigUint64Array]};
 
 /** A TensorProto of protobuf: field 1 is dims, 2 data_type, 8 name, 9 raw_data. */
 function readTensor(file) {
@@ -49,7 +50,8 @@ function differenceOf(expected, got, rule, folder) {
   if (got.type !== expected.type || String(got.dims) !== String(expected.dims))
     return `expected ${expected.type}[${expected.dims}], got ${got.type}[${got.dims}]`;
   const bounds = typeof rule.bound === 'string' ? readTensor(path.join(folder, rule.bound)).data : null;
-  const valueOf = ({type, data}, i) => type === 'float16' && data instanceof Uint16Array ? halfToNumber(data[i]) : data[i];
+  const areCodes = ({type, data}) => type === 'float16' && data instanceof Uint16Array;
+  const valueOf = (tensor, i) => areCodes(tensor) ? halfToNumber(tensor.data[i]) : tensor.data[i];
   for (let i = 0; i < expected.data.length; ++i) {
     const want = valueOf(expected, i), have = valueOf(got, i), bound = bounds ? bounds[i] : rule.bound;
     const areFinite = typeof want === 'bigint' || (Number.isFinite(want) && Number.isFinite(have));
@@ -62,20 +64,37 @@ function differenceOf(expected, got, rule, folder) {
   return '';
 }
 
+/** NaN in place of the elements that the flags hide; nothing for integers, which have no NaN. */
+function fillHidden({type, data}, flags) {
+  if (!type.startsWith('float')) return;
+  for (let i = 0; i < flags.length; ++i)
+    if (flags[i]) data[i] = type === 'float16' ? 0x7e00 : NaN;
+}
+
+/** Runs a data set; returns the first difference. */
+async function runSet(session, set, place, hides) {
+  const feeds = {};
+  for (const file of readdirSync(place).filter((name) => name.startsWith('input_'))) {
+    const tensor = readTensor(path.join(place, file)), flags = file.replace('input', 'hidden');
+    if (hides && set.hidden.includes(flags)) fillHidden(tensor, readTensor(path.join(place, flags)).data);
+    feeds[tensor.name] = new ort.Tensor(tensor.type, tensor.data, tensor.dims);
+  }
+  const outputs = await session.run(feeds);
+  for (const [i, rule] of set.outputs.entries()) {
+    const why = differenceOf(readTensor(path.join(place, `output_${i}.pb`)), outputs[rule.name], rule, place);
+    if (why) return `${hides ? 'with NaN in hidden elements: ' : ''}${why} (${set.case})`;
+  }
+  return '';
+}
+
 async function runFolder(folder) {
   const {sets} = JSON.parse(readFileSync(path.join(folder, 'bound.json'), 'utf8'));
   const session = await ort.InferenceSession.create(path.join(folder, 'model.onnx'));
-  for (const set of [...sets, sets[0]]) {
-    const place = path.join(folder, set.set), feeds = {};
-    for (const file of readdirSync(place).filter((name) => name.startsWith('input_'))) {
-      const {name, type, data, dims} = readTensor(path.join(place, file));
-      feeds[name] = new ort.Tensor(type, data, dims);
-    }
-    const outputs = await session.run(feeds);
-    for (const [i, rule] of set.outputs.entries()) {
-      const why = differenceOf(readTensor(path.join(place, `output_${i}.pb`)), outputs[rule.name], rule, place);
-      if (why) return `${why} (${set.case})`;
-    }
+  const rounds = [...sets, sets[0]].map((set) => [set, false]);
+  rounds.push(...sets.filter((set) => set.hidden.length > 0).map((set) => [set, true]));
+  for (const [set, hides] of rounds) {
+    const why = await runSet(session, set, path.join(folder, set.set), hides);
+    if (why) return why;
   }
   return '';
 }
