@@ -55,6 +55,15 @@ TEST_F(ProgramExport, ShardsAreAPartition) {
   EXPECT_EQ(parts, all);
 }
 
+TEST_F(ProgramExport, ASampleIsAPartOfTheCases) {
+  ASSERT_EQ(exportTo("--op Relu").code, 0);
+  const size_t all = wholeFolders();
+  fs::remove_all(folder_);
+  ASSERT_EQ(exportTo("--op Relu --sample --written").code, 0);
+  EXPECT_GT(wholeFolders(), 0u);
+  EXPECT_LT(wholeFolders(), all);
+}
+
 TEST_F(ProgramExport, OneCaseIsOneFolder) {
   const Ran ran = exportTo(std::string("--case '") + kSoftmax + "'");
   EXPECT_EQ(ran.code, 0) << ran.text;
