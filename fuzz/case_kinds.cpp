@@ -1,4 +1,4 @@
-// Kinds of files that `op-harness` reads: case files, capsules, expectations, evidence.
+// Kinds of files that `op-harness` reads: case files, capsules, expectations, evidence, bounds of exported cases.
 #include <filesystem>
 
 #include "engine/model/tensor_file.h"
@@ -11,6 +11,7 @@
 #include "harness/cases/data.h"
 #include "harness/check/check.h"
 #include "harness/check/shrink.h"
+#include "harness/export/bound_file.h"
 #include "harness/run/evidence.h"
 #include "harness/run/expectation_writer.h"
 #include "ops/builtin_ops.h"
@@ -160,6 +161,34 @@ TextKind expectationsKind(const std::string& folder) {
     return trial;
   };
   return {{bytesOf(kLines)}, mutateText, attempt};
+}
+
+TextKind boundsKind(const std::string& folder) {
+  const std::string own = folder + "/bounds";
+  std::filesystem::create_directories(own);
+  const auto attempt = [own](const std::string& text) {
+    place(own, "bound.json", text);
+    const auto read = readBoundFile(own);
+    if (!read) return Trial{read.error(), {}};
+    Trial trial;
+    const auto again = parseBoundFile(toText(**read));
+    trial.status = again.error().withContext("FAULT: what was written again");
+    for (const BoundSet& set : (*read)->sets)
+      for (const OutputBound& output : set.outputs) {
+        const auto tolerance = toleranceFrom(output, own, OracleTensor({DType::Float32, {3}}));
+        if (!tolerance) trial.notes.push_back(tolerance.error().message());
+      }
+    return trial;
+  };
+  const OutputBound one{.name = "out0", .bound = 0x1p-20}, other{.name = "out1", .byClass = true, .signOfZero = true};
+  const BoundFile file{.op = "Softmax",
+                       .onnx = "Softmax",
+                       .domain = "",
+                       .opset = 13,
+                       .catches = "a row",
+                       .sets = {{"test_data_set_0", "Softmax/f32[3]/normal/seed=7", "normal", {"repeat"}, {}, {one}},
+                                {"test_data_set_1", "-", "specials", {"hidden"}, {"hidden_0.pb"}, {other, one}}}};
+  return {{bytesOf(toText(file))}, mutateText, attempt};
 }
 
 TextKind evidenceKind(const std::string& folder) {

@@ -21,6 +21,7 @@ constexpr Maker kMakers[] = {
     {"cases", casesKind},           {"capsule", capsuleKind},      {"expectations", expectationsKind},
     {"evidence", evidenceKind},     {"tensor", tensorKind},        {"spec", specKind},
     {"record", operatorRecordKind}, {"row_record", rowRecordKind}, {"kernel_record", kernelRecordKind},
+    {"bounds", boundsKind},
 };
 
 }  // namespace

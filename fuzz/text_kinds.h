@@ -59,6 +59,7 @@ TextKind tracedKind(const std::string& folder);
 TextKind casesKind(const std::string& folder);
 TextKind capsuleKind(const std::string& folder);
 TextKind expectationsKind(const std::string& folder);
+TextKind boundsKind(const std::string& folder);
 TextKind evidenceKind(const std::string& folder);
 TextKind tensorKind(const std::string& folder);
 TextKind specKind(const std::string& folder);

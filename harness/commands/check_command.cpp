@@ -1,4 +1,3 @@
-#include <chrono>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -13,7 +12,6 @@
 #include "harness/cases/case_rules.h"
 #include "harness/cases/costs.h"
 #include "harness/cases/features.h"
-#include "harness/check/day_set.h"
 #include "harness/check/placement_check.h"
 #include "harness/check/shrink.h"
 #include "harness/commands/check_account.h"
@@ -24,6 +22,7 @@
 #include "harness/commands/check_sample.h"
 #include "harness/commands/check_time.h"
 #include "harness/commands/check_totals.h"
+#include "harness/commands/day_cases.h"
 #include "harness/commands/debug_case.h"
 #include "harness/commands/expectation_options.h"
 #include "harness/commands/margin_rows.h"
@@ -34,8 +33,6 @@
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/reports.h"
 #include "harness/run/terminal.h"
-#include "harness/run/worker_note.h"
-#include "harness/watch/edited_operators.h"
 
 namespace opkit::harness {
 namespace {
@@ -78,13 +75,7 @@ std::optional<DayBudget> budgetOf(const CheckArguments& options, const OpRegistr
                       asked.fuzz > 0 || !asked.reach || options.sample || !options.shard.isWhole() || options.brief ||
                       !options.backend.sanitize.empty();
   if (options.budget == "none" || (options.budget.empty() && isPart)) return std::nullopt;
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto day = std::chrono::duration_cast<std::chrono::days>(now).count();
-  const auto today = static_cast<uint64_t>(std::max<int64_t>(day, 0));  // a clock may say anything
-  DayBudget budget{.day = options.day.value_or(today)};
-  if (!options.budget.empty()) budget.seconds = std::stod(options.budget);
-  budget.edited = operatorsOfFiles(uncommittedFiles(sourceFolder()), sourceFolder(), registry);
-  return budget;
+  return dayBudget(options.budget, options.day, registry);
 }
 
 class CheckRun {
@@ -100,7 +91,7 @@ class CheckRun {
     OPKIT_ASSIGN(margins_, MarginRows::read(options_.backend.margins));
     for (const DescribedDevice& device : devices) devices_.push_back(device.info);
     OPKIT_TRY(startEvidence(devices));
-    OPKIT_TRY(load());
+    OPKIT_ASSIGN(catalogue_, loadCasesOf(options_.cases, budget_, registry_));
     OPKIT_ASSIGN(std::vector<CheckUnit> units, allUnits());
     options_.shard.keepMine(units);
     hangs_.emplace(newJob(), limits());
@@ -151,17 +142,6 @@ class CheckRun {
     if (unitsDone_ >= unitsTotal_ && !interrupted()) return "";
     return fmt::format("{}: {} of {} groups were checked", interrupted() ? "interrupted" : "cut by the clock",
                        unitsDone_, unitsTotal_);
-  }
-
-  Status load() {
-    CaseOptions cases = options_.cases;
-    if (budget_) cases.drawsOfDay = {budget_->day, budget_->coreSeconds() * DayBudget::kDrawnShare};
-    Announcement drawing("drawing cases");
-    noteWork("drawing cases");
-    cases.drawProgress = [&](size_t done, size_t all) { drawing.step(done, all); };
-    OPKIT_ASSIGN(catalogue_, loadCases(cases, registry_));
-    noteWork("");
-    return Status::ok();
   }
 
   CheckJob newJob() const { return {registry_, catalogue_, options_.backend, &expectations_, &margins_.recorded()}; }

@@ -40,6 +40,7 @@ void addBackendSuiteCommand(CLI::App& app, CommandContext& context);
 void addCasesCommand(CLI::App& app, CommandContext& context);
 void addConformanceCommand(CLI::App& app, CommandContext& context);
 void addDescribeCommand(CLI::App& app, CommandContext& context);
+void addExportCommand(CLI::App& app, CommandContext& context);
 void addCostsCommand(CLI::App& app, CommandContext& context);
 void addMarginsCommand(CLI::App& app, CommandContext& context);
 void addModelCommand(CLI::App& app, CommandContext& context);

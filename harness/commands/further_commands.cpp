@@ -4,6 +4,7 @@ namespace opkit::harness {
 
 void addFurtherCommands(CLI::App& app, CommandContext& context) {
   addDescribeCommand(app, context);
+  addExportCommand(app, context);
   addModelCommand(app, context);
   addCasesCommand(app, context);
   addConformanceCommand(app, context);

@@ -4,8 +4,8 @@
 namespace opkit::harness {
 
 void addFurtherCommands(CLI::App& app, CommandContext& context) {
-  for (const char* name :
-       {"describe", "model", "cases", "conformance", "mutate", "backend", "costs", "margins", "shaders", "traced"}) {
+  for (const char* name : {"describe", "export", "model", "cases", "conformance", "mutate", "backend", "costs",
+                           "margins", "shaders", "traced"}) {
     CLI::App* command =
         app.add_subcommand(name, "Not in this partial build")->group("")->allow_extras()->fallthrough(false);
     command->callback([name, &context] {

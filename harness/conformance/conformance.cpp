@@ -16,6 +16,7 @@
 #include "harness/check/variants.h"
 #include "harness/conformance/declared.h"
 #include "harness/conformance/node_bound.h"
+#include "harness/export/bound_file.h"
 
 namespace opkit::harness {
 namespace {
@@ -28,6 +29,7 @@ struct Bounds {
   double atol = 1e-7;
   double ofLargest = 0;  // times the largest element of the output
   std::optional<NodeBound> card = {};
+  std::optional<BoundFile> file = {};  // bound.json, which takes the place of the others
 };
 
 /// A model with so many weights is a network: sums of its layers cancel, and an element near zero has their error.
@@ -43,6 +45,7 @@ bool isNetwork(const Model& model) {
 
 Result<Bounds> boundsOf(const fs::path& folder) {
   Bounds bounds;
+  OPKIT_ASSIGN(bounds.file, readBoundFile(folder.string()));
   const fs::path path = folder / "data.json";
   if (!fs::exists(path)) return bounds;
   OPKIT_ASSIGN(const auto bytes, readFile(path.string()));
@@ -200,15 +203,17 @@ class ConformanceRun {
           return Status::internal("{} output '{}': {}", set.filename().string(), names[i], status.message());
         continue;
       }
-      OPKIT_TRY(
-          compareLeaf(expected, *got, i).withContext(fmt::format("{} output '{}'", set.filename().string(), names[i])));
+      const Status judged =
+          bounds_.file ? compareBounded(set, names[i], expected, *got) : compareLeaf(expected, *got, i);
+      OPKIT_TRY(judged.withContext(fmt::format("{} output '{}'", set.filename().string(), names[i])));
     }
     if (fs::exists(set / fmt::format("output_{}.pb", names.size())))
       return Status::internal("the data set has more outputs than the model's {}", names.size());
     return Status::ok();
   }
 
-  /// `output` is the index of the model's output that `got` is; nothing for a part of one.
+  /// By data.json or the defaults. `output` is the index of the model's output that `got` is; nothing for a part of
+  /// one.
   Status compareLeaf(const OracleTensor& expected, const Tensor& got, std::optional<size_t> output = std::nullopt) {
     Tolerance tolerance = onnxTolerance(expected, bounds_);
     Comparison one = compareTensor(expected, got, tolerance);
@@ -216,7 +221,21 @@ class ConformanceRun {
       bounds_.card->widen(given_, *output, expected, tolerance);
       one = compareTensor(expected, got, tolerance);
     }
-    if (!result_.accuracy || one.margin > result_.accuracy->margin) result_.worstShape = got.desc.shape;
+    return count(one, got.desc.shape);
+  }
+
+  /// By bound.json.
+  Status compareBounded(const fs::path& set, const std::string& name, const OracleTensor& expected, const Tensor& got) {
+    const BoundSet* const bounds = bounds_.file->find(set.filename().string());
+    if (!bounds) return Status::invalidArgument("bound.json does not list this data set");
+    const auto output = std::ranges::find(bounds->outputs, name, &OutputBound::name);
+    if (output == bounds->outputs.end()) return Status::invalidArgument("bound.json does not list this output");
+    OPKIT_ASSIGN(const Tolerance tolerance, toleranceFrom(*output, set.string(), expected));
+    return count(compareTensor(expected, got, tolerance), got.desc.shape);
+  }
+
+  Status count(const Comparison& one, const Shape& shape) {
+    if (!result_.accuracy || one.margin > result_.accuracy->margin) result_.worstShape = shape;
     if (!result_.accuracy)
       result_.accuracy = one;
     else

@@ -43,7 +43,8 @@ struct ConformanceSetup {
 /// it; of a network, which has at least 65,536 weights, 1e-5 times the largest element of the output takes the place of
 /// 1e-7 where it is larger; exactly for the rest; NaN only where expected). Of a model of one node that is no test of
 /// ONNX's own, an element may differ by more if it and the expected one are both within the bound of the operator's
-/// card about the oracle's value (NodeBound). Fallbacks are listed. Unsupported carries the importer's or the session's
+/// card about the oracle's value (NodeBound). Where a bound.json lies beside the model (harness/export/bound_file.h),
+/// it alone says how each output is compared. Fallbacks are listed. Unsupported carries the importer's or the session's
 /// reason. The unjudgeable models of declared.txt are Unproved, unless a check of declared.h fails.
 CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetup& setup);
 

@@ -50,6 +50,7 @@ row[op-convert]='%zoo:transformer %@/model.onnx --json @/convert.json'
 row[op-harness list]='--ids'
 row[op-harness devices]='--json @/devices.json'
 row[op-harness describe]='%Relu --json'
+row[op-harness export]='%@/exported --op Relu,Add'
 row[op-harness check]='--written --op Relu,Add,Softmax --backend cpu --jobs 2 --json @/results.jsonl --junit @/junit.xml --save @/saved --emit-expectations @/expected'
 row[op-harness costs]="%$scratch/results.jsonl"
 row[op-harness margins]="%$scratch/results.jsonl --update $scratch/margins.tsv"
@@ -91,6 +92,7 @@ row[op-scaffold eject]='%@/templates'
 declare -A quick
 quick[op-run]='%zoo:transformer'
 quick[op-harness check]="--case $relu --backend cpu"
+quick[op-harness export]="%@/exported --case $relu"
 quick[op-harness bench]="--case $relu --backend cpu --baseline /no/such/program"
 quick[op-harness mutate]="--op Relu --backend nope --source $source"
 quick[op-harness model]='%/no/such/model.onnx --backend cpu'

@@ -1,0 +1,308 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "engine/base/interrupt.h"
+#include "engine/base/json_text.h"
+#include "engine/base/printable.h"
+#include "harness/commands/check_sample.h"
+#include "harness/commands/day_cases.h"
+#include "harness/export/case_folder.h"
+#include "harness/export/round_trip.h"
+#include "harness/run/isolated_jobs.h"
+#include "harness/run/terminal.h"
+#include "harness/run/worker_note.h"
+
+namespace opkit::harness {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr double kExportTimeoutSeconds = 600;  // of a group
+constexpr int kLatestOpset = 1000;
+
+struct ExportArguments {
+  CaseOptions cases;
+  ExportOptions form;
+  Shard shard;
+  std::string folder;
+  std::string budget;  // seconds; empty: none
+  size_t jobs = std::max(1u, std::thread::hardware_concurrency());
+  bool written = false;
+  bool sample = false;
+  bool roundTrip = false;
+  bool verbose = false;
+
+  /// Draws belong to a choice, as in `check`.
+  bool draws() const { return (sample || !budget.empty()) && !written; }
+};
+
+/// The work of one process: the models of a group in folders. The answer is JSON: "folders", "left" with ids and
+/// reasons, and "error", which ends the run.
+class ExportJob {
+ public:
+  ExportJob(const ExportArguments& options, const OpRegistry& registry, const OnnxRules& rules)
+      : options_(options), registry_(registry), rules_(rules) {}
+
+  std::string run(const CaseGroup& group) {
+    noteWork(group.cases.front().id());
+    Json answer = {{"folders", Json::array()}, {"left", Json::array()}};
+    const ExportedGroup exported = exportGroup(group, registry_, rules_, options_.form);
+    for (const auto& [c, reason] : exported.left) answer["left"].push_back({c.id(), reason});
+    for (const ExportedModel& model : exported.models) {
+      auto folder = write(model);
+      if (folder) {
+        answer["folders"].push_back(*std::move(folder));
+        continue;
+      }
+      answer["error"] = folder.error().message();
+      break;
+    }
+    return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+
+ private:
+  Result<Json> write(const ExportedModel& model) const {
+    const Case& first = model.sets.front().description;
+    const std::string name = folderName(first);
+    OPKIT_ASSIGN(const size_t bytes, writeCaseFolder(options_.folder, name, model));
+    Json json = {{"op", first.op},
+                 {"bytes", bytes},
+                 {"cases", model.sets.size()},
+                 {"asCase", model.returnsAsCase},
+                 {"id", first.id()}};
+    if (!options_.roundTrip) return json;
+    const fs::path folder = fs::path(options_.folder) / name;
+    const Status same = checkRoundTrip(folder.string(), model, registry_, rules_);
+    if (!same.isOk()) json["difference"] = same.message();
+    std::error_code error;
+    fs::remove_all(folder, error);
+    if (error) return Status::invalidArgument("cannot remove '{}': {}", folder.string(), error.message());
+    return json;
+  }
+
+  const ExportArguments& options_;
+  const OpRegistry& registry_;
+  const OnnxRules& rules_;
+};
+
+/// What a run made, and what it could not.
+struct ExportTally {
+  size_t cases = 0, folders = 0, bytes = 0;
+  size_t equal = 0, asValues = 0;  // of --round-trip; `asValues`: of models that are imported as other nodes
+  size_t failures = 0;
+  std::set<std::string> operators;
+  std::map<std::string, size_t> reasons;
+  size_t left = 0;
+  std::string lastReason;
+};
+
+/// The kind of a reason: its text before the details.
+std::string kindOf(const std::string& reason) { return reason.substr(0, reason.find(": ")); }
+
+class ExportRun {
+ public:
+  ExportRun(const ExportArguments& options, const OpRegistry& registry, const OnnxRules& rules)
+      : options_(options), registry_(registry), rules_(rules) {}
+
+  Result<int> run() {
+    if (holdsOtherThanParts(options_.folder))
+      return Status::invalidArgument("'{}' is not empty: expected a new folder", options_.folder);
+    OPKIT_ASSIGN(const std::vector<CaseGroup> groups, chosenGroups());
+    OPKIT_TRY(checkFolderNames(groups));
+    noteOldBuild();
+    OPKIT_TRY(makeFolder());
+    const Status status = exportAll(groups);
+    removePartFolders(options_.folder);
+    std::error_code ignored;
+    if ((isNew_ && tally_.folders == 0) || options_.roundTrip) fs::remove(options_.folder, ignored);  // if it is empty
+    OPKIT_TRY(status);
+    return finish(groups.empty());
+  }
+
+ private:
+  Result<std::vector<CaseGroup>> chosenGroups() const {
+    CaseOptions cases = options_.cases;
+    cases.reach = options_.draws();
+    std::optional<DayBudget> budget;
+    if (!options_.budget.empty()) budget = dayBudget(options_.budget, std::nullopt, registry_);
+    OPKIT_ASSIGN(Catalogue catalogue, loadCasesOf(cases, budget, registry_));
+    std::vector<CaseGroup> groups;
+    if (!options_.cases.id.empty()) {
+      groups = {{{catalogue.groups.at(0).cases.front()}}};
+    } else if (options_.sample) {
+      OPKIT_ASSIGN(groups, sampledGroups(catalogue));
+    } else if (budget) {
+      const DaySet day = daySet(catalogue, registry_, *budget);
+      for (const std::vector<size_t>* chosen : {&day.groups, &day.brief})
+        for (const size_t group : *chosen) groups.push_back(std::move(catalogue.groups[group]));
+      std::erase_if(groups, [](const CaseGroup& group) { return group.cases.empty(); });  // a group of both
+    } else {
+      groups = std::move(catalogue.groups);
+    }
+    dropRepeated(groups);
+    options_.shard.keepMine(groups);
+    return groups;
+  }
+
+  /// The sample of backend cpu; its cases of one group stay together.
+  Result<std::vector<CaseGroup>> sampledGroups(const Catalogue& catalogue) const {
+    BackendOptions backend;
+    backend.backends = {"cpu"};
+    OPKIT_ASSIGN(const std::vector<CheckUnit> units, sampleUnits(catalogue, registry_, backend, limits()));
+    std::map<size_t, std::set<size_t>> chosen;
+    for (const CheckUnit& unit : units)
+      if (unit.isGroup()) chosen[unit.group].insert(unit.only.value_or(0));
+    std::vector<CaseGroup> groups;
+    for (const auto& [group, indices] : chosen) {
+      groups.emplace_back();
+      for (const size_t i : indices) groups.back().cases.push_back(catalogue.groups[group].cases[i]);
+    }
+    return groups;
+  }
+
+  /// Two entries of case files may stand for one case.
+  static void dropRepeated(std::vector<CaseGroup>& groups) {
+    std::set<std::string> seen;
+    for (CaseGroup& group : groups)
+      std::erase_if(group.cases, [&](const Case& c) { return !seen.insert(c.id()).second; });
+    std::erase_if(groups, [](const CaseGroup& group) { return group.cases.empty(); });
+  }
+
+  IsolationLimits limits() const {
+    return {
+        .workers = options_.jobs, .timeoutSeconds = kExportTimeoutSeconds, .stop = [this] { return !broken_.isOk(); }};
+  }
+
+  Status makeFolder() {
+    std::error_code error;
+    isNew_ = fs::create_directories(options_.folder, error);
+    if (error) return Status::invalidArgument("cannot make the folder '{}': {}", options_.folder, error.message());
+    removePartFolders(options_.folder);
+    return Status::ok();
+  }
+
+  Status exportAll(const std::vector<CaseGroup>& groups) {
+    ExportJob job(options_, registry_, rules_);
+    Progress progress(groups.size(), "groups");
+    OPKIT_TRY(runIsolated(
+        groups.size(), limits(), [&](size_t i) { return job.run(groups[i]); },
+        [&](size_t i, const JobOutcome& outcome) {
+          progress.clear();
+          if (outcome.kind == JobOutcome::Kind::Answered)
+            add(parseJson(outcome.answer));
+          else
+            fail(groups[i].cases.front().id(), placedLossText(outcome, kExportTimeoutSeconds));
+          progress.step(groups[i].cases.front().op);
+        }));
+    return broken_;
+  }
+
+  void add(const Json& answer) {
+    for (const Json& folder : answer["folders"]) {
+      const size_t cases = folder["cases"];
+      tally_.cases += cases;
+      tally_.folders += 1;
+      tally_.bytes += folder["bytes"].get<size_t>();
+      tally_.operators.insert(folder["op"].get<std::string>());
+      if (folder.contains("difference"))
+        fail(folder["id"], folder["difference"]);
+      else
+        (folder["asCase"].get<bool>() ? tally_.equal : tally_.asValues) += cases;
+    }
+    for (const Json& left : answer["left"]) {
+      tally_.lastReason = left[1];
+      ++tally_.reasons[kindOf(tally_.lastReason)];
+      ++tally_.left;
+      if (options_.verbose)
+        fmt::print("no form {}: {}\n", printable(left[0].get<std::string>()), printable(tally_.lastReason));
+    }
+    if (answer.contains("error")) broken_ = Status::invalidArgument("{}", answer["error"].get<std::string>());
+  }
+
+  void fail(const std::string& id, const std::string& reason) {
+    ++tally_.failures;
+    fmt::print("{} {}: {}\n", coloured(CaseStatus::Fail, "fail"), printable(id), printable(reason));
+  }
+
+  Result<int> finish(bool isEmpty) const {
+    if (!options_.cases.id.empty() && tally_.left > 0)
+      return Status::unsupported("{}: no form in ONNX: {}", options_.cases.id, tally_.lastReason);
+    if (interrupted()) fmt::print("interrupted: ");
+    printCounts();
+    printReasons();
+    if (tally_.failures > 0 || interrupted()) return cli::kCheckFailed;
+    if (tally_.cases > 0) return cli::kSuccess;
+    return nothingRan(isEmpty ? "no case was selected; see `op-harness list`" : "no case has a form in ONNX");
+  }
+
+  void printCounts() const {
+    if (options_.roundTrip) {
+      fmt::print(
+          "{} cases: {} equal, {} equal in values (imported as other nodes), {} folders differ, {} without a form\n",
+          tally_.cases + tally_.left, tally_.equal, tally_.asValues, tally_.failures, tally_.left);
+      return;
+    }
+    fmt::print("{} cases of {} operators in {} folders, {:.1f} MB; {} cases without a form\n", tally_.cases,
+               tally_.operators.size(), tally_.folders, static_cast<double>(tally_.bytes) * 1e-6, tally_.left);
+  }
+
+  void printReasons() const {
+    std::vector<std::pair<size_t, std::string>> sorted;
+    for (const auto& [reason, count] : tally_.reasons) sorted.emplace_back(count, reason);
+    std::ranges::sort(sorted, std::greater<>());
+    Table table({"cases", "without a form"});
+    for (const auto& [count, reason] : sorted) table.add({std::to_string(count), printable(reason)});
+    if (!table.empty()) fmt::print("{}", table.toString());
+  }
+
+  const ExportArguments& options_;
+  const OpRegistry& registry_;
+  const OnnxRules& rules_;
+  ExportTally tally_;
+  Status broken_;  // what ended the run
+  bool isNew_ = false;
+};
+
+}  // namespace
+
+void addExportCommand(CLI::App& app, CommandContext& context) {
+  CLI::App* command = app.add_subcommand("export", "Write cases as ONNX models with data, for other engines");
+  auto options = std::make_shared<ExportArguments>();
+  command->add_option("DIR", options->folder, "Write the folders into this new or empty folder")
+      ->required()
+      ->check(cli::outputFolder());
+  options->cases.add(*command);
+  command->add_flag("--written", options->written, "With --sample or --budget: take no drawn cases");
+  CLI::Option* const sample = command->add_flag(
+      "--sample", options->sample, "Take a few cases of each operator, as `check --sample --backend cpu` does");
+  command->add_option("--budget", options->budget, "Take the cases that `check --budget` takes today")
+      ->check(cli::seconds())
+      ->excludes(sample);
+  command
+      ->add_option("--opset", options->form.opset,
+                   "Write nodes of this opset of ONNX (default: the oldest that has "
+                   "the operator's newest form)")
+      ->check(cli::wholeNumber(1, kLatestOpset));
+  command->add_option("--jobs", options->jobs, "Use this many worker processes")
+      ->capture_default_str()
+      ->check(cli::wholeNumber(1, kMostWorkers));
+  addShard(*command, options->shard, "the cases");
+  command->add_flag("--round-trip", options->roundTrip,
+                    "Read each folder back, compare it with its cases, and remove it");
+  command->add_flag("--verbose", options->verbose, "Print each case without a form, with the reason");
+  command->footer(
+      "Examples:\n"
+      "  op-harness export --op Softmax out/softmax\n"
+      "  op-harness conformance --backend cpu out/softmax\n"
+      "  op-harness export --round-trip out/none");
+  command->callback([options, &context] {
+    context.run = [options]() -> Result<int> {
+      const GracefulInterrupt graceful;
+      return ExportRun(*options, plugins().registry(), plugins().onnxRules()).run();
+    };
+  });
+}
+
+}  // namespace opkit::harness
