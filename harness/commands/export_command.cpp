@@ -229,12 +229,20 @@ class ExportRun {
   Result<int> finish(bool isEmpty) const {
     if (!options_.cases.id.empty() && tally_.left > 0)
       return Status::unsupported("{}: no form in ONNX: {}", options_.cases.id, tally_.lastReason);
-    if (interrupted()) fmt::print("interrupted: ");
+    if (interrupted()) return finishInterrupted();
     printCounts();
     printReasons();
-    if (tally_.failures > 0 || interrupted()) return cli::kCheckFailed;
+    if (tally_.failures > 0) return cli::kCheckFailed;
     if (tally_.cases > 0) return cli::kSuccess;
     return nothingRan(isEmpty ? "no case was selected; see `op-harness list`" : "no case has a form in ONNX");
+  }
+
+  /// Workers that were ended had written folders of which they had not told.
+  int finishInterrupted() const {
+    std::error_code ignored;
+    const fs::directory_iterator entries(options_.folder, ignored);
+    fmt::print("interrupted: {} folders are whole\n", std::distance(fs::begin(entries), fs::end(entries)));
+    return cli::kCheckFailed;  // runProgram replaces it by the signal's code
   }
 
   void printCounts() const {

@@ -116,10 +116,9 @@ TEST_F(ProgramExport, AnInterruptLeavesWholeFolders) {
   const Ran ran = runUntil("export --jobs 2 --op Add,Conv,MatMul,Softmax " + folder_.string(),
                            (folderOf(first) / "bound.json").string(), "opkit", SIGINT);
   EXPECT_EQ(ran.code, 130) << ran.text;
-  expectPart(ran, "interrupted: ");
   const size_t count = wholeFolders();
   EXPECT_GE(count, 1u);
-  expectPart(ran, fmt::format(" in {} folders", count));
+  expectPart(ran, fmt::format("interrupted: {} folders are whole", count));
 }
 
 TEST_F(ProgramExport, ACollisionOfNamesNamesBothCases) {
