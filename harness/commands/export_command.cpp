@@ -8,6 +8,7 @@
 #include "harness/commands/check_sample.h"
 #include "harness/commands/day_cases.h"
 #include "harness/export/case_folder.h"
+#include "harness/export/read_back.h"
 #include "harness/export/round_trip.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/terminal.h"
@@ -215,6 +216,7 @@ class ExportRun {
       tally_.lastReason = left[1];
       ++tally_.reasons[kindOf(tally_.lastReason)];
       ++tally_.left;
+      if (options_.roundTrip && tally_.lastReason.starts_with(kOtherMeaning)) fail(left[0], tally_.lastReason);
       if (options_.verbose)
         fmt::print("no form {}: {}\n", printable(left[0].get<std::string>()), printable(tally_.lastReason));
     }
@@ -248,8 +250,11 @@ class ExportRun {
   void printCounts() const {
     if (options_.roundTrip) {
       fmt::print(
-          "{} cases: {} equal, {} equal in values (imported as other nodes), {} folders differ, {} without a form\n",
-          tally_.cases + tally_.left, tally_.equal, tally_.asValues, tally_.failures, tally_.left);
+          "{} cases of {} operators: {} equal, {} equal in values (imported as other nodes or constants), {} differ, "
+          "{} "
+          "without a form\n",
+          tally_.cases + tally_.left, tally_.operators.size(), tally_.equal, tally_.asValues, tally_.failures,
+          tally_.left);
       return;
     }
     fmt::print("{} cases of {} operators in {} folders, {:.1f} MB; {} cases without a form\n", tally_.cases,
