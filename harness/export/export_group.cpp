@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "engine/import/onnx/onnx_writer.h"
 #include "engine/op/hidden.h"
@@ -71,6 +72,18 @@ void free(OnnxPort& port, const TensorDesc& other) {
     if (port.desc.shape[axis] != other.shape[axis]) port.symbols[axis] = fmt::format("{}_{}", port.name, axis);
 }
 
+/// Widens bounds about `expected`, so that they hold for `other` too: what an engine may give that takes denormal
+/// inputs as zero. Integers and infinities keep theirs.
+void admit(const OracleTensor& other, const OracleTensor& expected, Tolerance& tolerance) {
+  if (tolerance.byClass || !expected.isReal() || other.desc != expected.desc) return;
+  for (size_t i = 0; i < expected.real.size(); ++i) {
+    const double distance = std::fabs(other.real[i] - expected.real[i]);
+    if (distance == 0 || !std::isfinite(distance)) continue;
+    tolerance.bound.resize(expected.real.size(), 0);
+    tolerance.bound[i] += distance;
+  }
+}
+
 /// A case with its form; the members refer to each other.
 struct WrittenCase {
   PreparedCase prepared;
@@ -140,6 +153,8 @@ class GroupExport {
     }
     for (const OracleTensor& output : set.expected)
       set.tolerances.push_back(toleranceOf(def, c.description.lane, output, c.description.boundScale));
+    if (form.outputs.empty())
+      for (size_t i = 0; i < c.flushed.size(); ++i) admit(c.flushed[i], set.expected[i], set.tolerances[i]);
     OPKIT_ASSIGN(const std::vector<uint8_t> bytes, writeOnnx(form, made.inputs, ports));
     OPKIT_ASSIGN(made.returns, readBack(bytes, form, made.node, registry_, rules_, set));
     made.form = form;

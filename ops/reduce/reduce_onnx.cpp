@@ -21,9 +21,9 @@ const OnnxFields<Params>& inputFields() {
   return fields;
 }
 
-/// Axes that are a parameter become a constant.
-Status write(const Params& params, const OpNode&, OnnxForm& form) {
-  if (!params.axes.empty()) {
+/// Axes that are a parameter become a constant. The input comes before the parameter.
+Status write(const Params& params, const OpNode& node, OnnxForm& form) {
+  if (!params.axes.empty() && (node.inputs.size() < 2 || !node.inputs[1])) {
     form.inputs.resize(2);
     const TensorDesc list{DType::Int64, {std::ssize(params.axes)}};
     OPKIT_ASSIGN(form.inputs[1], Tensor::fromValues<int64_t>(list, params.axes));

@@ -1,5 +1,6 @@
 // TreeEnsemble of ONNX becomes that of OpKit, scores per target, with the post transform behind it.
 #include <cmath>
+#include <numeric>
 
 #include "engine/import/onnx/onnx_fields.h"
 #include "ops/features/scores.h"
@@ -196,6 +197,80 @@ std::vector<OnnxAttribute> withNodes(std::vector<OnnxAttribute> attributes) {
   return attributes;
 }
 
+/// A node of the form of kernels as one of ONNX: a mode and a split. A test that holds always, or never, compares with
+/// an infinity.
+std::pair<int64_t, double> modeOf(uint32_t outcomes, double split) {
+  enum Number : int64_t { LessOrEqual, Less, GreaterOrEqual, Greater, Equal, NotEqual };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  outcomes &= kLess | kEqual | kGreater;
+  if (std::isnan(split)) outcomes = outcomes & kGreater ? kLess | kEqual | kGreater : 0;
+  switch (outcomes) {
+    case 0: return {Less, -kInfinity};
+    case kLess: return {Less, split};
+    case kEqual: return {Equal, split};
+    case kLess | kEqual: return {LessOrEqual, split};
+    case kGreater: return {Greater, split};
+    case kLess | kGreater: return {NotEqual, split};
+    case kEqual | kGreater: return {GreaterOrEqual, split};
+    default: return {LessOrEqual, kInfinity};
+  }
+}
+
+int64_t numberOf(Aggregate aggregate) {
+  switch (aggregate) {
+    case Aggregate::average: return 0;
+    case Aggregate::min: return 2;
+    case Aggregate::max: return 3;
+    default: return 1;
+  }
+}
+
+/// The tensors behind x become attributes. In ONNX a leaf has one vote, and a root is no leaf.
+Status writeTrees(const TreeEnsembleParamsT& params, const OpNode& node, OnnxForm& form) {
+  for (size_t i = kTests; i <= kWeights; ++i)
+    if (!valueOf(node, i)) return Status::unsupported("TreeEnsemble of ONNX has its trees as attributes");
+  const Integers tests = toInt64(*valueOf(node, kTests)), children = toInt64(*valueOf(node, kChildren));
+  const Reals splits = OracleTensor::fromTensor(*valueOf(node, kSplits)).real;
+  const TensorDesc& targets = valueOf(node, kTargets)->desc;
+  const int64_t count = std::ssize(tests);
+  if (targets.shape[1] != 1) return Status::unsupported("a leaf of TreeEnsemble has one vote");
+  if (params.trees > count) return Status::unsupported("a root of TreeEnsemble is no leaf");
+  Integers roots(static_cast<size_t>(params.trees)), features, modes, tracks, ids[2], leafs[2];
+  std::iota(roots.begin(), roots.end(), int64_t{0});
+  OracleTensor limits({valueOf(node, kSplits)->desc.dtype, {count}}), codes({DType::UInt8, {count}});
+  for (size_t i = 0; i < tests.size(); ++i) {
+    features.push_back(tests[i] >> kOutcomeBits);
+    tracks.push_back((tests[i] & kMissing) != 0);
+    std::tie(codes.integer[i], limits.real[i]) = modeOf(static_cast<uint32_t>(tests[i]), splits[i]);
+    for (size_t side = 0; side < 2; ++side) {
+      const int64_t slot = params.trees + children[2 * i + side];
+      leafs[side].push_back(slot >= count);
+      ids[side].push_back(slot >= count ? slot - count : slot);
+    }
+  }
+  OPKIT_ASSIGN(Tensor splitValues, Tensor::onHost(limits.desc));
+  OPKIT_ASSIGN(Tensor modeCodes, Tensor::onHost(codes.desc));
+  limits.toTensor(splitValues);
+  codes.toTensor(modeCodes);
+  Tensor weights = *valueOf(node, kWeights);
+  weights.desc.shape = {targets.shape[0]};
+  form.attributes = {{"n_targets", int64_t{params.targets}},
+                     {"aggregate_function", numberOf(params.aggregate)},
+                     {"tree_roots", roots},
+                     {"nodes_featureids", features},
+                     {"nodes_missing_value_tracks_true", tracks},
+                     {"nodes_modes", modeCodes},
+                     {"nodes_splits", splitValues},
+                     {"nodes_truenodeids", ids[0]},
+                     {"nodes_falsenodeids", ids[1]},
+                     {"nodes_trueleafs", leafs[0]},
+                     {"nodes_falseleafs", leafs[1]},
+                     {"leaf_targetids", toInt64(*valueOf(node, kTargets))},
+                     {"leaf_weights", weights}};
+  form.inputs.resize(1);
+  return Status::ok();
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
@@ -204,7 +279,7 @@ void addOnnx(OnnxRules& rules) {
              "nodes_falseleafs", "nodes_falsenodeids", "nodes_featureids", "nodes_hitrates",
              "nodes_missing_value_tracks_true", "nodes_modes", "nodes_splits", "nodes_trueleafs", "nodes_truenodeids",
              "post_transform", required("tree_roots")},
-            treeEnsemble, 5);
+            {treeEnsemble, inverseOf<TreeEnsembleParamsT>({"TreeEnsemble"}, writeTrees)}, 5);
   rules.add("ai.onnx.ml::TreeEnsembleRegressor",
             withNodes({"aggregate_function",
                        "n_targets",
