@@ -233,6 +233,7 @@ Status writeTrees(const TreeEnsembleParamsT& params, const OpNode& node, OnnxFor
   const Reals splits = OracleTensor::fromTensor(*valueOf(node, kSplits)).real;
   const TensorDesc& targets = valueOf(node, kTargets)->desc;
   const int64_t count = std::ssize(tests);
+  if (params.targets < 1) return Status::unsupported("TreeEnsemble has a target");
   if (targets.shape[1] != 1) return Status::unsupported("a leaf of TreeEnsemble has one vote");
   if (params.trees > count) return Status::unsupported("a root of TreeEnsemble is no leaf");
   Integers roots(static_cast<size_t>(params.trees)), features, modes, tracks, ids[2], leafs[2];
