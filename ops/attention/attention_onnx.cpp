@@ -33,7 +33,10 @@ Status rule(OnnxNode& node) {
   return node.emit("Attention", node.inputs(), packParams(params));
 }
 
-Status writeAttention(const AttentionParamsT& params, const OpNode&, OnnxForm& form) {
+Status writeAttention(const AttentionParamsT& params, const OpNode& node, OnnxForm& form) {
+  const bool hasMask = node.inputs.size() > 3 && node.inputs[3];
+  if (hasMask && node.inputs[3]->dtype != DType::Bool && node.inputs[3]->dtype != node.inputs[0]->dtype)
+    return Status::unsupported("a mask that is added must have the type of the query");
   AttentionParamsT rest = params;
   if (params.right == 0) {
     rest.right = -1;

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "engine/import/onnx/onnx_fields.h"
 #include "ops/binary/binary_generated.h"
 #include "ops/text/over_strings.h"
@@ -48,6 +51,40 @@ Status legacyPRelu(OnnxNode& node) {
   return node.emit("PRelu", node.inputs(), packParams(params));
 }
 
+/// The integers of an input; empty if they are unknown or floats.
+std::vector<int64_t> integersOf(const OpNode& node, size_t input) {
+  const Tensor* values = valueOf(node, input);
+  return values ? OracleTensor::fromTensor(*values).integer : std::vector<int64_t>();
+}
+
+/// `write`, if no integer is divided by 0, of which ONNX says nothing. Engines may end there, as processors do.
+OnnxInverse unlessByZero(OnnxInverse inverse) {
+  inverse.write = [write = inverse.write](const OpNode& node, OnnxForm& form) -> Status {
+    const std::vector<int64_t> divisors = integersOf(node, 1);
+    if (std::ranges::find(divisors, 0) != divisors.end())
+      return Status::unsupported("ONNX does not say what an integer divided by 0 is");
+    return write(node, form);
+  };
+  return inverse;
+}
+
+/// `write`, if every power of integers is one: ONNX does not say how fractions are rounded, nor what is too large.
+OnnxInverse unlessBeyondIntegers(OnnxInverse inverse) {
+  inverse.write = [write = inverse.write](const OpNode& node, OnnxForm& form) -> Status {
+    const std::vector<int64_t> bases = integersOf(node, 0), exponents = integersOf(node, 1);
+    if (!bases.empty() && !exponents.empty()) {
+      double base = 0;
+      for (const int64_t one : bases) base = std::max(base, std::fabs(static_cast<double>(one)));
+      const auto [least, most] = std::ranges::minmax(exponents);
+      const double limit = std::ldexp(1.0, 8 * static_cast<int>(sizeOf(node.inputs[0]->dtype)) - 1);
+      if (least < 0 || std::pow(base, static_cast<double>(most)) >= limit)
+        return Status::unsupported("ONNX does not say what a power beyond the integers of its type is");
+    }
+    return write(node, form);
+  };
+  return inverse;
+}
+
 constexpr text::StringPorts kCompared{.last = 1, .made = text::Made::Numbers};
 
 }  // namespace
@@ -56,11 +93,14 @@ void addOnnx(OnnxRules& rules) {
   for (const char* type : {"Add", "Sub", "Mul", "Div", "Pow", "Equal", "Less", "Greater", "And", "Or", "Xor"}) {
     rules.add(type, {"broadcast", "axis"}, legacyBroadcast(type), 1, 6);
     const bool takesStrings = std::string_view(type) == "Equal";
-    rules.add(type, {}, takesStrings ? text::overStrings(passThrough(type), kCompared) : passThrough(type), 7);
+    OnnxRule rule = takesStrings ? text::overStrings(passThrough(type), kCompared) : passThrough(type);
+    if (std::string_view(type) == "Div") rule.inverse = unlessByZero(std::move(rule.inverse));
+    if (std::string_view(type) == "Pow") rule.inverse = unlessBeyondIntegers(std::move(rule.inverse));
+    rules.add(type, {}, std::move(rule), 7);
   }
   for (const char* type : {"LessOrEqual", "GreaterOrEqual"}) rules.add(type, {}, passThrough(type), 12);
   for (const char* type : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) rules.add(type, {}, passThrough(type), 18);
-  rules.add("Mod", {"fmod"}, {mod, {{"Mod", "FMod"}, writeMod}}, 10);
+  rules.add("Mod", {"fmod"}, {mod, unlessByZero({{"Mod", "FMod"}, writeMod})}, 10);
   rules.add("BitShift", {"direction"}, {bitShift, {{"ShiftLeft", "ShiftRight"}, writeBitShift}}, 11);
   rules.add("PRelu", {}, legacyPRelu, 1, 6);
   rules.add("PRelu", {}, passThrough("PRelu"), 7);

@@ -44,7 +44,9 @@ Status constantOfShape(OnnxNode& node) {
 Status writeConstantOfShape(const OpNode& node, OnnxForm& form) {
   const Tensor* value = valueOf(node, 1);
   if (!value) return Status::unsupported("ConstantOfShape of ONNX has its value as an attribute");
-  form.attributes["value"] = *value;
+  Tensor listed = *value;
+  listed.desc.shape = {1};  // ONNX's shape inference takes no scalar
+  form.attributes["value"] = std::move(listed);
   form.inputs.resize(1);
   return Status::ok();
 }

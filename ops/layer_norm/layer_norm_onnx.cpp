@@ -1,4 +1,4 @@
-#include "engine/import/onnx/onnx_fields.h"
+#include "engine/import/onnx/stash_field.h"
 #include "ops/cast/cast_generated.h"
 #include "ops/layer_norm/instance_norm_generated.h"
 #include "ops/layer_norm/layer_norm_generated.h"
@@ -10,14 +10,15 @@ using Layer = LayerNormParamsT;
 
 const OnnxFields<Layer>& layerFields() {
   static const OnnxFields<Layer> fields = {field("axis", &Layer::axis), field("epsilon", &Layer::epsilon),
-                                           only<Layer>("stash_type", 1)};
+                                           stashType<Layer>()};
   return fields;
 }
 
 Status layerRule(OnnxNode& node) {
   OPKIT_ASSIGN(const Layer params, readFields(node, layerFields()));
   const Result<DType> type = node.declaredType(0);
-  if (node.outputCount() == 1 || (type && *type != DType::Float64))
+  const bool isWide = node.intAttribute("stash_type", kStashF32) == kStashF64;
+  if (node.outputCount() == 1 || isWide || (type && *type != DType::Float64))
     return node.emit("LayerNormalization", node.inputs(), packParams(params));
   // Statistics of f64 are f64 in the operator, and f32 by stash_type.
   const std::vector<TensorId> made =
@@ -34,9 +35,9 @@ Status layerRule(OnnxNode& node) {
 void addOnnx(OnnxRules& rules) {
   using Instance = InstanceNormParamsT;
   rules.add("LayerNormalization", attributesOf(layerFields()),
-            {layerRule, inverseOf({"LayerNormalization"}, layerFields())});
+            {layerRule, inverseWithStash("LayerNormalization", layerFields())});
   rules.add("InstanceNormalization", nodeOf<Instance>("InstanceNormalization", {field("epsilon", &Instance::epsilon)}));
-  rules.note("LayerNormalization", {}, "statistics are f32: stash_type is 1");
+  rules.note("LayerNormalization", {}, "statistics are f32, or f64 of f64: stash_type is 1 or 11");
 }
 
 }  // namespace opkit::ops::layer_norm

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/import/onnx/onnx_fields.h"
 #include "ops/reduce/reduce_generated.h"
 
@@ -21,8 +23,15 @@ const OnnxFields<Params>& inputFields() {
   return fields;
 }
 
+/// ONNX does not say what the logarithm of an integer below 1 is.
+bool hasNoLogarithm(const OpNode& node) {
+  const Tensor* x = node.type == "ReduceLogSum" ? valueOf(node, 0) : nullptr;
+  return x && std::ranges::any_of(OracleTensor::fromTensor(*x).integer, [](int64_t value) { return value < 1; });
+}
+
 /// Axes that are a parameter become a constant. The input comes before the parameter.
 Status write(const Params& params, const OpNode& node, OnnxForm& form) {
+  if (hasNoLogarithm(node)) return Status::unsupported("ONNX does not say what the logarithm of an integer below 1 is");
   if (!params.axes.empty() && (node.inputs.size() < 2 || !node.inputs[1])) {
     form.inputs.resize(2);
     const TensorDesc list{DType::Int64, {std::ssize(params.axes)}};

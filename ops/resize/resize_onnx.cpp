@@ -65,6 +65,16 @@ Status writeBefore13(const OpNode&, OnnxForm& form) {
   return Status::ok();
 }
 
+/// A policy needs sizes: with scales it means nothing, and ONNX's shape inference refuses it.
+OnnxInverse withoutIdlePolicy(OnnxInverse inverse) {
+  inverse.write = [write = inverse.write](const OpNode& node, OnnxForm& form) -> Status {
+    OPKIT_TRY(write(node, form));
+    if (node.inputs.size() > 2 && node.inputs[2]) form.attributes.erase("keep_aspect_ratio_policy");
+    return Status::ok();
+  };
+  return inverse;
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
@@ -76,6 +86,7 @@ void addOnnx(OnnxRules& rules) {
   rules.add("Upsample", {"mode", required("scales")}, scale, 7, 8);
   rules.add("Upsample", {"mode"}, scale, 9, 9);
   rules.add("Resize", {"mode"}, scale, 10, 10);
+  resize.rule.inverse = withoutIdlePolicy(resize.rule.inverse);
   rules.add("Resize", resize, 13);
   const OnnxInverse newer = resize.rule.inverse;
   resize.rule.inverse.write = [newer](const OpNode& node, OnnxForm& form) -> Status {

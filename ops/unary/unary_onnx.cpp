@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "engine/import/onnx/onnx_fields.h"
@@ -115,6 +117,21 @@ Status writeClipInputs(const Params& params, const OpNode& node, OnnxForm& form)
   return Status::ok();
 }
 
+const OnnxFields<Params>& shrinkFields() {
+  static const OnnxFields<Params> fields{field("lambd", &Params::alpha, 0.5f), field("bias", &Params::beta, 0)};
+  return fields;
+}
+
+/// Shrink keeps NaN; by ONNX it is 0, like all that lies on neither side.
+Status writeShrink(const Params& params, const OpNode& node, OnnxForm& form) {
+  if (const Tensor* x = valueOf(node, 0)) {
+    const OracleTensor values = OracleTensor::fromTensor(*x);
+    if (std::ranges::any_of(values.real, [](double value) { return std::isnan(value); }))
+      return Status::unsupported("Shrink of NaN is 0 in ONNX");
+  }
+  return writeFields(params, shrinkFields(), form);
+}
+
 }  // namespace
 
 void addOnnx(OnnxRules& rules) {
@@ -128,8 +145,8 @@ void addOnnx(OnnxRules& rules) {
   for (const char* type : {"ThresholdedRelu", "Elu", "Celu", "Swish"})
     rules.add(type, nodeOf<Params>(type, {alpha(1)}));
   rules.add("HardSigmoid", nodeOf<Params>("HardSigmoid", {alpha(0.2f), field("beta", &Params::beta, 0.5f)}));
-  rules.add("Shrink",
-            nodeOf<Params>("Shrink", {field("lambd", &Params::alpha, 0.5f), field("bias", &Params::beta, 0)}));
+  rules.add("Shrink", attributesOf(shrinkFields()),
+            {nodeOf("Shrink", shrinkFields()).rule.read, inverseOf<Params>({"Shrink"}, writeShrink)});
   const auto selu = [&](float a, float gamma) {
     return nodeOf<Params>("Selu", {alpha(a), field("gamma", &Params::beta, gamma)});
   };

@@ -90,6 +90,9 @@ async function runSet(session, set, place, hides) {
 async function runFolder(folder) {
   const {sets} = JSON.parse(readFileSync(path.join(folder, 'bound.json'), 'utf8'));
   const session = await ort.InferenceSession.create(path.join(folder, 'model.onnx'));
+  // The package returns memory of an unknown size for types that JavaScript does not have, and the process ends.
+  for (const {name, type} of session.outputMetadata)
+    if (!Object.values(kTypes).some(([known]) => known === type)) throw new Error(`the package returns no ${type}: ${name}`);
   const rounds = [...sets, sets[0]].map((set) => [set, false]);
   rounds.push(...sets.filter((set) => set.hidden.length > 0).map((set) => [set, true]));
   for (const [set, hides] of rounds) {

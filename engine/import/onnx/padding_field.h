@@ -19,8 +19,10 @@ OnnxField<Params> padding(const char* autoPad, Pad Params::*rule, const char* pa
           },
           [=](const Params& params, OnnxForm& form) -> Status {
             const auto chosen = static_cast<AutoPad>(params.*rule);
-            if (chosen != AutoPad::NotSet) form.attributes[autoPad] = std::string(nameOf(chosen));
-            if (!(params.*given).empty()) form.attributes[pads] = params.*given;
+            if (chosen != AutoPad::NotSet)
+              form.attributes[autoPad] = std::string(nameOf(chosen));
+            else if (!(params.*given).empty())
+              form.attributes[pads] = params.*given;
             return Status::ok();
           }};
 }
