@@ -180,7 +180,9 @@ Result<Case> readBase(const Json& entry) {
     return Status::invalidArgument("\"size\" must be \"typical\" or \"large\", got {}", entry["size"].dump());
   OPKIT_TRY(readAccess(entry, base));
   if (entry.contains("boundScale")) {
-    if (!entry["boundScale"].is_number()) return Status::invalidArgument("\"boundScale\" must be a number");
+    if (!entry["boundScale"].is_number() || !(entry["boundScale"].get<double>() >= 0))
+      return Status::invalidArgument("\"boundScale\" must be a number of at least 0, got {}",
+                                     entry["boundScale"].dump());
     base.boundScale = entry["boundScale"].get<double>();
     if (base.reason.empty()) return Status::invalidArgument("\"boundScale\" needs a \"reason\" beside it");
   }

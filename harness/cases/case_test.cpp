@@ -189,6 +189,9 @@ TEST(CaseFile, ErrorsNameFileEntryAndExpectation) {
             std::string::npos);
   EXPECT_NE(parseError(R"({"cases": [{"op": "Relu", "inputs": [["f32[2]"]], "boundScale": 4}]})").find("reason"),
             std::string::npos);
+  EXPECT_NE(parseError(R"({"cases": [{"op": "Relu", "inputs": [["f32[2]"]], "boundScale": -4, "reason": "no"}]})")
+                .find("at least 0, got -4"),
+            std::string::npos);
   EXPECT_NE(parseError(R"({"cases": [{"op": "Softmax", "params": {"axes": 1}, "inputs": [["f32[2]"]]}]})").find("axes"),
             std::string::npos);
   EXPECT_NE(parseError(R"({"cases": [{"op": "Relu", "inputs": [["f32[2]"]], "constant": [3]}]})").find("input 3"),

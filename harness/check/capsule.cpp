@@ -145,8 +145,10 @@ Result<Capsule> readCapsule(const std::string& path, const OpRegistry& registry)
     if (!parsed) return parsed.error().withContext(path);
     Case c = *std::move(parsed);
     if (!registry.find(c.op)) return Status::invalidArgument("{}: unknown operator '{}'", path, c.op);
-    if (document.contains("boundScale") && document["boundScale"].is_number())
-      c.boundScale = document["boundScale"].get<double>();
+    const Json scale = document.value("boundScale", Json(1));
+    if (!scale.is_number() || !(scale.get<double>() >= 0))
+      return Status::invalidArgument("{}: \"boundScale\" must be a number of at least 0, got {}", path, scale.dump());
+    c.boundScale = scale.get<double>();
     capsule.group.cases.push_back(std::move(c));
   }
   OPKIT_TRY(readStored(document, registry, capsule.group.cases.front()).withContext(path));
@@ -166,8 +168,11 @@ Result<CapsuleFile> shrinkToFile(const Catalogue& catalogue, const std::string& 
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   CapsuleFile saved{(std::filesystem::path(folder) / fileName(group.cases[0], backend, *failed)).string(),
-                    small.group.cases[0].id(), capsuleElements(group.cases[0]), capsuleElements(small.group.cases[0]),
-                    small.trials};
+                    small.group.cases[0].id(),
+                    capsuleElements(group.cases[0]),
+                    capsuleElements(small.group.cases[0]),
+                    small.trials,
+                    small.group};
   OPKIT_TRY(writeCapsule(saved.path, {backend, *failed, reason, options.mask, kBuildFacts.commit, small.group,
                                       dataHashOf(small.group, registry)}));
   return saved;

@@ -49,6 +49,7 @@ struct CapsuleFile {
   std::string path, id;
   int64_t elementsBefore = 0, elementsAfter = 0;
   size_t trials = 0;
+  CaseGroup group;  // as saved
 };
 /// Finds the case in the catalogue, shrinks its failure and saves it in `folder`.
 Result<CapsuleFile> shrinkToFile(const Catalogue& catalogue, const std::string& id, const std::string& backend,

@@ -6,6 +6,7 @@
 #include "engine/base/child_process.h"
 #include "engine/base/clock.h"
 #include "engine/base/interrupt.h"
+#include "engine/base/printable.h"
 #include "engine/model/model.h"
 #include "engine/tools/driver.h"
 #include "harness/cases/accept.h"
@@ -28,6 +29,7 @@
 #include "harness/commands/margin_rows.h"
 #include "harness/commands/oracle_option.h"
 #include "harness/commands/second_opinion.h"
+#include "harness/export/capsule_folder.h"
 #include "harness/run/build_facts.h"
 #include "harness/run/failure_causes.h"
 #include "harness/run/isolated_jobs.h"
@@ -467,8 +469,19 @@ class CheckRun {
       OPKIT_ASSIGN(const CapsuleFile saved, std::move(shrunk));
       fmt::print("capsule  {} ({} to {} elements after {} trials): {}\n", saved.path, saved.elementsBefore,
                  saved.elementsAfter, saved.trials, saved.id);
+      printFolder(writeCapsuleFolder(saved.path, saved.group, registry_, plugins().onnxRules()), saved.group);
     }
     return Status::ok();
+  }
+
+  /// The model beside a capsule.
+  static void printFolder(const CapsuleFolder& folder, const CaseGroup& capsule) {
+    if (folder.path.empty())
+      fmt::print("model    none: {}\n", printable(folder.reason));
+    else if (folder.cases < capsule.cases.size())
+      fmt::print("model    {} ({} of {} cases)\n", folder.path, folder.cases, capsule.cases.size());
+    else
+      fmt::print("model    {}\n", folder.path);
   }
 
   /// A kernel of ours that none of an operator's cases ran, although all were asked for; on Vulkan in any device class.
@@ -691,7 +704,10 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
           ->check(cli::completedFile())
           ->needs(oracle)
           ->excludes(sample);
-  command->add_option("--save", options->saveFolder, "Shrink the first failure per operator and save it here (.opcase)")
+  command
+      ->add_option(
+          "--save", options->saveFolder,
+          "Shrink the first failure per operator and save it here (.opcase, and a folder with a model of ONNX)")
       ->check(cli::outputFolder())
       ->excludes(oracle);
   command

@@ -5,9 +5,11 @@
 #include "engine/base/interrupt.h"
 #include "engine/base/json_text.h"
 #include "engine/base/printable.h"
+#include "harness/check/shrink.h"
 #include "harness/commands/check_sample.h"
 #include "harness/commands/day_cases.h"
 #include "harness/export/case_folder.h"
+#include "harness/export/folder_lock.h"
 #include "harness/export/read_back.h"
 #include "harness/export/round_trip.h"
 #include "harness/run/isolated_jobs.h"
@@ -28,7 +30,8 @@ struct ExportArguments {
   ExportOptions form;
   Shard shard;
   std::string folder;
-  std::string budget;  // seconds; empty: none
+  std::string capsule;  // takes the place of a choice of cases; empty: none
+  std::string budget;   // seconds; empty: none
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
   bool written = false;
   bool sample = false;
@@ -108,22 +111,29 @@ class ExportRun {
       : options_(options), registry_(registry), rules_(rules) {}
 
   Result<int> run() {
-    if (holdsOtherThanParts(options_.folder))
-      return Status::invalidArgument("'{}' is not empty: expected a new folder", options_.folder);
+    if (holdsOtherThanParts(options_.folder)) return notEmpty();
     OPKIT_ASSIGN(const std::vector<CaseGroup> groups, chosenGroups());
     OPKIT_TRY(checkFolderNames(groups));
     noteOldBuild();
     OPKIT_TRY(makeFolder());
-    const Status status = exportAll(groups);
-    removePartFolders(options_.folder);
+    const Status status = exportInto(groups);
     std::error_code ignored;
-    if ((isNew_ && tally_.folders == 0) || options_.roundTrip) fs::remove(options_.folder, ignored);  // if it is empty
+    if (isNew_) fs::remove(options_.folder, ignored);  // if it is empty
     OPKIT_TRY(status);
     return finish(groups.empty());
   }
 
  private:
   Result<std::vector<CaseGroup>> chosenGroups() const {
+    if (options_.capsule.empty()) return groupsOfOptions();
+    OPKIT_ASSIGN(Capsule capsule, readCapsule(options_.capsule, registry_));
+    std::vector<CaseGroup> groups;
+    groups.push_back(std::move(capsule.group));
+    dropRepeated(groups);
+    return groups;
+  }
+
+  Result<std::vector<CaseGroup>> groupsOfOptions() const {
     CaseOptions cases = options_.cases;
     cases.reach = options_.draws();
     std::optional<DayBudget> budget;
@@ -180,8 +190,21 @@ class ExportRun {
     std::error_code error;
     isNew_ = fs::create_directories(options_.folder, error);
     if (error) return Status::invalidArgument("cannot make the folder '{}': {}", options_.folder, error.message());
-    removePartFolders(options_.folder);
     return Status::ok();
+  }
+
+  /// No other run has the folder meanwhile.
+  Status exportInto(const std::vector<CaseGroup>& groups) {
+    OPKIT_ASSIGN(const FolderLock lock, FolderLock::tryTake(options_.folder));
+    if (holdsOtherThanParts(options_.folder)) return notEmpty();  // another run was faster
+    removePartFolders(options_.folder);
+    const Status status = exportAll(groups);
+    removePartFolders(options_.folder);
+    return status;
+  }
+
+  Status notEmpty() const {
+    return Status::invalidArgument("'{}' is not empty, or cannot be read: expected a new folder", options_.folder);
   }
 
   Status exportAll(const std::vector<CaseGroup>& groups) {
@@ -229,8 +252,9 @@ class ExportRun {
   }
 
   Result<int> finish(bool isEmpty) const {
-    if (!options_.cases.id.empty() && tally_.left > 0)
-      return Status::unsupported("{}: no form in ONNX: {}", options_.cases.id, tally_.lastReason);
+    const std::string& one = options_.capsule.empty() ? options_.cases.id : options_.capsule;
+    if (!one.empty() && tally_.left > 0 && tally_.cases == 0)
+      return Status::unsupported("{}: no form in ONNX: {}", one, tally_.lastReason);
     if (interrupted()) return finishInterrupted();
     printCounts();
     printReasons();
@@ -302,6 +326,10 @@ void addExportCommand(CLI::App& app, CommandContext& context) {
       ->capture_default_str()
       ->check(cli::wholeNumber(1, kMostWorkers));
   addShard(*command, options->shard, "the cases");
+  CLI::Option* const capsule =
+      command->add_option("--capsule", options->capsule, "Take the cases of this file that `check --save` wrote");
+  for (const char* choice : {"--op", "--filter", "--case", "--cases", "--seed", "--sample", "--budget", "--shard"})
+    capsule->excludes(command->get_option(choice));
   command->add_flag("--round-trip", options->roundTrip,
                     "Read each folder back, compare it with its cases, and remove it");
   command->add_flag("--verbose", options->verbose, "Print each case without a form, with the reason");
@@ -309,6 +337,7 @@ void addExportCommand(CLI::App& app, CommandContext& context) {
       "Examples:\n"
       "  op-harness export --op Softmax out/softmax\n"
       "  op-harness conformance --backend cpu out/softmax\n"
+      "  op-harness export --capsule out/failures/Conv-cpu-accuracy.opcase out/conv\n"
       "  op-harness export --round-trip out/none");
   command->callback([options, &context] {
     context.run = [options]() -> Result<int> {

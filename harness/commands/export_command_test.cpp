@@ -96,7 +96,7 @@ TEST_F(ProgramExport, BadInputsAreSaidInOneLine) {
 TEST_F(ProgramExport, AFolderWithOtherFilesStaysAsItWas) {
   fs::create_directories(folder_ / ".Relu.part");
   putText(folder_ / "notes.txt", "mine");
-  expectOneLine(exportTo("--op Relu"), "is not empty: expected a new folder");
+  expectOneLine(exportTo("--op Relu"), "is not empty, or cannot be read: expected a new folder");
   EXPECT_EQ(filesIn(folder_), std::vector<std::string>{"notes.txt"});
   EXPECT_TRUE(fs::exists(folder_ / ".Relu.part"));
 }
@@ -157,6 +157,15 @@ TEST_F(ProgramExport, WrittenCasesComeBack) {
   EXPECT_GT(operators, 120u) << counts;
   EXPECT_GT(10 * (equal + values), 8 * cases) << counts;  // of all written cases 87 of 100 have a form
   EXPECT_GT(10 * equal, 7 * cases) << counts;
+}
+
+TEST_F(ProgramExport, ARoundTripKeepsAFolderThatWasThere) {
+  const fs::path other = folder_.parent_path() / "other";
+  fs::create_directories(other);
+  fs::create_directory_symlink(other, folder_);
+  EXPECT_EQ(exportTo(std::string("--round-trip --case '") + kRelu + "'").code, 0);
+  EXPECT_TRUE(fs::is_symlink(folder_));
+  EXPECT_TRUE(fs::is_empty(other));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 #include "harness/check/variants.h"
 #include "harness/conformance/declared.h"
 #include "harness/conformance/node_bound.h"
-#include "harness/export/bound_file.h"
+#include "harness/export/case_folder.h"
 
 namespace opkit::harness {
 namespace {
@@ -286,6 +286,14 @@ std::vector<fs::path> dataSets(const fs::path& folder) {
   return sets;
 }
 
+/// A copy of an exported folder may be in part.
+Status checkSetsAreThere(const BoundFile& file, const std::vector<fs::path>& sets) {
+  for (const BoundSet& listed : file.sets)
+    if (std::ranges::none_of(sets, [&](const fs::path& set) { return set.filename() == listed.set; }))
+      return Status::invalidArgument("bound.json lists '{}', which is not there", listed.set);
+  return Status::ok();
+}
+
 std::string statusName(const ConformanceFolder& folder) { return fs::path(folder.path).filename().string(); }
 
 /// ONNX's own tests of nodes lie in node/test_*, wherever the data are.
@@ -302,6 +310,7 @@ Status runFolder(const ConformanceFolder& folder, const ConformanceSetup& setup,
   if (!model.nodes.empty()) result.op = model.nodes.back().type;
   if (sets.empty()) return Status::internal("no test_data_set_N: there is nothing to compare with");
   OPKIT_ASSIGN(Bounds bounds, boundsOf(folder.path));
+  if (bounds.file) OPKIT_TRY(checkSetsAreThere(*bounds.file, sets));
   if (isNetwork(model)) bounds.ofLargest = kOfLargest;
   if (!isOfOnnx(folder, setup)) bounds.card = NodeBound::of(model, *setup.registry);
   Inputs defaults = inputsWithDefault(model);
@@ -352,8 +361,13 @@ Result<std::vector<ConformanceFolder>> findConformanceFolders(const std::vector<
       folders.push_back({path.string(), id == "." ? path.filename().string() : id});
     };
     if (fs::exists(fs::path(directory) / "model.onnx")) add(directory);
-    for (const auto& entry : fs::recursive_directory_iterator(directory, error))
-      if (entry.is_directory() && fs::exists(entry.path() / "model.onnx")) add(entry.path());
+    for (auto entry = fs::recursive_directory_iterator(directory, error); entry != fs::recursive_directory_iterator();
+         ++entry) {
+      if (isPartFolder(*entry))
+        entry.disable_recursion_pending();
+      else if (entry->is_directory() && fs::exists(entry->path() / "model.onnx"))
+        add(entry->path());
+    }
   }
   std::sort(folders.begin(), folders.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   return folders;

@@ -206,8 +206,8 @@ Result<BoundFile> parseBoundFile(const std::string& text) {
 
 Result<std::optional<BoundFile>> readBoundFile(const std::string& folder) {
   const std::string path = (fs::path(folder) / "bound.json").string();
-  std::error_code error;
-  if (!fs::exists(path, error)) return std::optional<BoundFile>();
+  std::error_code error;  // a link that leads nowhere is there, and refused
+  if (fs::symlink_status(path, error).type() == fs::file_type::not_found) return std::optional<BoundFile>();
   OPKIT_ASSIGN(const auto bytes, readFile(path));
   auto file = parseBoundFile({bytes.begin(), bytes.end()});
   if (!file) return file.error().withContext(path);

@@ -234,11 +234,38 @@ TEST_F(BoundedConformance, ByClassFiniteValuesAreEqual) {
   EXPECT_EQ(runWith(*nan, 0).status, CaseStatus::Fail);
 }
 
+TEST_F(BoundedConformance, EveryListedSetMustBeThere) {
+  write(kRelu, "Relu", 14);
+  changeBounds("\"sets\": [", R"("sets": [{"set": "test_data_set_1", "case": "", "lane": "", "ask": [], "hidden": [],
+                                          "outputs": []},)");
+  EXPECT_NE(run().reason.find("bound.json lists 'test_data_set_1', which is not there"), std::string::npos)
+      << run().reason;
+  EXPECT_EQ(run().status, CaseStatus::Fail);
+}
+
+TEST_F(BoundedConformance, ABrokenLinkIsNoMissingFile) {
+  write(kRelu, "Relu", 14);
+  fs::rename(root_ / "one/bound.json", root_ / "elsewhere");
+  EXPECT_EQ(run().status, CaseStatus::Pass) << "by the tolerances of ONNX: " << run().reason;
+  fs::create_symlink("nowhere", root_ / "one/bound.json");
+  EXPECT_EQ(run().status, CaseStatus::Fail);
+}
+
+TEST_F(BoundedConformance, HiddenFoldersOfARunAreNoTests) {
+  write(kRelu, "Relu", 14);
+  fs::copy(root_ / "one", root_ / ".one.part", fs::copy_options::recursive);
+  const auto folders = findConformanceFolders({root_.string()});
+  ASSERT_TRUE(folders) << folders.error().message();
+  ASSERT_EQ(folders->size(), 1u);
+  EXPECT_EQ((*folders)[0].id, "one");
+}
+
 TEST_F(BoundedConformance, TheFileMustListEverySetAndOutput) {
   write(kRelu, "Relu", 14);
   changeBounds("\"out0\"", "\"out1\"");
   EXPECT_NE(run().reason.find("bound.json does not list this output"), std::string::npos) << run().reason;
-  changeBounds("\"test_data_set_0\"", "\"test_data_set_1\"");
+  fs::copy(root_ / "one/test_data_set_0", root_ / "one/test_data_set_00", fs::copy_options::recursive);
+  changeBounds("\"out1\"", "\"out0\"");
   EXPECT_NE(run().reason.find("bound.json does not list this data set"), std::string::npos) << run().reason;
   changeBounds("\"opkit\"", "\"opkat\"");
   EXPECT_NE(run().reason.find("bound.json: opkit: expected"), std::string::npos) << run().reason;

@@ -37,10 +37,37 @@ fs::path partOf(const std::string& parent, const std::string& name) {
   return fs::path(parent) / ("." + name + kPartEnd);
 }
 
-bool isPart(const fs::directory_entry& entry) {
-  const std::string name = entry.path().filename().string();
+/// Where an older folder waits until the new one has its place.
+fs::path olderOf(const std::string& parent, const std::string& name) { return partOf(parent, name + ".old"); }
+
+/// A folder itself, no link to one.
+bool isCaseFolder(const fs::path& path) {
   std::error_code ignored;
-  return name.starts_with('.') && name.ends_with(kPartEnd) && entry.is_directory(ignored) && !entry.is_symlink(ignored);
+  return fs::is_directory(fs::symlink_status(path, ignored)) && fs::exists(path / "bound.json", ignored);
+}
+
+/// Whether anything has this name, be it a link that leads nowhere.
+bool isTaken(const fs::path& path) {
+  std::error_code ignored;
+  return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
+}
+
+Status cannotMake(const fs::path& folder, const std::error_code& error) {
+  return Status::invalidArgument("cannot make the folder '{}': {}", folder.string(), error.message());
+}
+
+/// Puts the folder `part` in the place of an older one.
+Status swapIn(const fs::path& part, const fs::path& folder, const fs::path& older) {
+  std::error_code error, ignored;
+  if (isTaken(folder)) fs::rename(folder, older, error);
+  if (error) return cannotMake(folder, error);
+  fs::rename(part, folder, error);
+  if (error) {
+    if (isTaken(older)) fs::rename(older, folder, ignored);
+    return cannotMake(folder, error);
+  }
+  fs::remove_all(older, ignored);
+  return Status::ok();
 }
 
 std::string setName(size_t k) { return fmt::format("test_data_set_{}", k); }
@@ -135,8 +162,7 @@ class CaseFolderWriter {
   static Status makeFolder(const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
-    if (!error) return Status::ok();
-    return Status::invalidArgument("cannot make the folder '{}': {}", folder.string(), error.message());
+    return error ? cannotMake(folder, error) : Status::ok();
   }
 
   fs::path folder_;
@@ -205,28 +231,54 @@ BoundFile boundFileOf(const ExportedModel& model) {
 }
 
 Result<size_t> writeCaseFolder(const std::string& parent, const std::string& name, const ExportedModel& model) {
+  const fs::path folder = fs::path(parent) / name;
+  if (isTaken(folder)) return Status::invalidArgument("'{}' exists already", folder.string());
+  return replaceCaseFolder(parent, name, model);
+}
+
+Result<size_t> replaceCaseFolder(const std::string& parent, const std::string& name, const ExportedModel& model) {
   const fs::path part = partOf(parent, name), folder = fs::path(parent) / name;
-  std::error_code error;
-  if (fs::exists(folder, error)) return Status::invalidArgument("'{}' exists already", folder.string());
-  fs::remove_all(part, error);
+  if (isTaken(folder) && !isCaseFolder(folder))
+    return Status::invalidArgument("'{}' is no folder with a bound.json, and stays as it is", folder.string());
+  removePartsOf(parent, name);
   CaseFolderWriter writer(part);
   Status status = writer.write(model);
-  if (status.isOk()) {
-    fs::rename(part, folder, error);
-    if (!error) return writer.bytes();
-    status = Status::invalidArgument("cannot make the folder '{}': {}", folder.string(), error.message());
-  }
+  if (status.isOk()) status = swapIn(part, folder, olderOf(parent, name));
+  if (status.isOk()) return writer.bytes();
   std::error_code ignored;
   fs::remove_all(part, ignored);
   return status;
+}
+
+Status removeCaseFolder(const std::string& parent, const std::string& name) {
+  const fs::path folder = fs::path(parent) / name, older = olderOf(parent, name);
+  if (!isCaseFolder(folder)) return Status::ok();
+  removePartsOf(parent, name);
+  std::error_code error;
+  fs::rename(folder, older, error);  // it is there whole or not at all
+  if (!error) fs::remove_all(older, error);
+  if (!error) return Status::ok();
+  return Status::invalidArgument("cannot remove '{}': {}", folder.string(), error.message());
+}
+
+bool isPartFolder(const fs::directory_entry& entry) {
+  const std::string name = entry.path().filename().string();
+  std::error_code ignored;
+  return name.starts_with('.') && name.ends_with(kPartEnd) && entry.is_directory(ignored) && !entry.is_symlink(ignored);
 }
 
 void removePartFolders(const std::string& parent) {
   std::error_code error;
   std::vector<fs::path> parts;
   for (const auto& entry : fs::directory_iterator(parent, error))
-    if (isPart(entry)) parts.push_back(entry.path());
+    if (isPartFolder(entry)) parts.push_back(entry.path());
   for (const fs::path& part : parts) fs::remove_all(part, error);
+}
+
+void removePartsOf(const std::string& parent, const std::string& name) {
+  std::error_code ignored;
+  for (const fs::path& path : {partOf(parent, name), olderOf(parent, name)})
+    if (isPartFolder(fs::directory_entry(path, ignored))) fs::remove_all(path, ignored);
 }
 
 bool holdsOtherThanParts(const std::string& parent) {
@@ -234,7 +286,8 @@ bool holdsOtherThanParts(const std::string& parent) {
   if (!fs::exists(parent, error)) return false;
   fs::directory_iterator entries(parent, error);
   if (error) return true;
-  return std::ranges::any_of(fs::begin(entries), fs::end(entries), [](const auto& entry) { return !isPart(entry); });
+  return std::ranges::any_of(fs::begin(entries), fs::end(entries),
+                             [](const auto& entry) { return !isPartFolder(entry); });
 }
 
 }  // namespace opkit::harness

@@ -3,6 +3,7 @@
 //   NAME/model.onnx, NAME/bound.json, NAME/test_data_set_K/{input_I,output_I,hidden_I,bound_I}.pb
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,17 @@ BoundFile boundFileOf(const ExportedModel& model);
 /// left it. Returns the number of bytes. Errors name the path and the cause.
 Result<size_t> writeCaseFolder(const std::string& parent, const std::string& name, const ExportedModel& model);
 
-/// Removes what killed runs left in PARENT.
+/// The same in place of an older folder, if there is one. InvalidArgument if something else than a folder with a
+/// bound.json is in the way, which stays as it was.
+Result<size_t> replaceCaseFolder(const std::string& parent, const std::string& name, const ExportedModel& model);
+/// Removes the folder PARENT/NAME if it holds a bound.json; leaves everything else.
+Status removeCaseFolder(const std::string& parent, const std::string& name);
+
+/// Whether this is the folder of a run that was killed or still writes.
+bool isPartFolder(const std::filesystem::directory_entry& entry);
+/// Removes what killed runs left in PARENT; with a name, of this folder.
 void removePartFolders(const std::string& parent);
+void removePartsOf(const std::string& parent, const std::string& name);
 /// Whether PARENT holds anything else, or is no folder that can be read.
 bool holdsOtherThanParts(const std::string& parent);
 

@@ -109,6 +109,8 @@ class GroupExport {
     OPKIT_TRY(made->prepared.status);
     const OpDef& def = *registry_.find(c.op);
     if (!def.oracle) return Status::unsupported("no expected values: {} has no oracle", c.op);
+    if (const auto& stored = made->prepared.stored; stored && !stored->isOk())
+      return Status::unsupported("no expected values: {}", stored->message());
     std::vector<TensorDesc> descs;
     for (const OracleTensor& output : made->prepared.expected) descs.push_back(output.desc);
     OPKIT_ASSIGN(made->node, nodeOf(c, def, made->prepared.inputs, std::move(descs)));

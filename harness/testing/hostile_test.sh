@@ -124,7 +124,7 @@ started() {
   for _ in {1..20}; do [ -z "$(left)" ] && break; sleep 0.1; done
   [ -z "$(left)" ] || fail "$name: a process is left: $(left | head -3)"
   local stray
-  stray=$(find "$folder" \( -name '*.tmp' -o -name '*.op-scaffold-new' -o -name 'op-harness-*' -o -name '*.partial' \) 2>/dev/null)
+  stray=$(find "$folder" \( -name '*.tmp' -o -name '*.op-scaffold-new' -o -name 'op-harness-*' -o -name '*.partial' -o -name '.*.part' \) 2>/dev/null)
   [ -z "$stray" ] || fail "$name: a temporary file is left: $stray"
   case $code in
     0 | 1 | 2 | 3 | 130 | 141 | 143) ;;
