@@ -222,6 +222,20 @@ TEST(PlanRemove, NeedsForceForWhatItDidNotMake) {
   EXPECT_FALSE(scratch.tree().exists("shaders/softmax"));
 }
 
+/// Else the command would work in a tree further out.
+TEST(Tree, IsNotSoughtBehindAFileThatCannotBeLookedAt) {
+  const ScratchTree scratch;
+  scratch.write("inner/ops/note", "");
+  std::filesystem::create_directories(scratch.root() + "/inner/engine/op");
+  std::filesystem::create_symlink("op_def.h", scratch.root() + "/inner/engine/op/op_def.h");
+  const auto found = Tree::find(scratch.root() + "/inner/ops");
+  ASSERT_FALSE(found) << found->root();
+  EXPECT_NE(found.error().message().find("Too many levels of symbolic links"), std::string::npos)
+      << found.error().message();
+  EXPECT_THROW(static_cast<void>(Tree(scratch.root()).exists("inner/engine/op/op_def.h")), TreeError);
+  EXPECT_FALSE(scratch.tree().exists("inner/ops/note/none"));
+}
+
 TEST(Templates, AFolderReplacesThemFileByFile) {
   const ScratchTree scratch;
   scratch.write("mine/custom/op.md.mustache", "about <% type %>\n");

@@ -3,11 +3,9 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -16,6 +14,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/base/json_text.h"
 #include "engine/model/model.h"
+#include "scaffold/disk.h"
 #include "scaffold/record.h"
 
 namespace opkit::scaffold {
@@ -38,23 +37,6 @@ struct Journal {
   std::vector<Change> changes;
 };
 
-Status fileError(const char* what, const fs::path& path, const std::error_code& error) {
-  return Status::invalidArgument("cannot {} '{}': {}", what, path.string(), error.message());
-}
-
-/// Links are not followed. An error is never taken for absence.
-Result<fs::file_type> typeOf(const fs::path& path) {
-  std::error_code error;
-  const fs::file_type type = fs::symlink_status(path, error).type();
-  if (type == fs::file_type::none) return fileError("look at", path, error);
-  return type;
-}
-
-Result<bool> isThere(const fs::path& path) {
-  OPKIT_ASSIGN(const fs::file_type type, typeOf(path));
-  return type != fs::file_type::not_found;
-}
-
 /// "" if there is no such file.
 Result<std::string> hashOnDisk(const fs::path& path) {
   OPKIT_ASSIGN(const fs::file_type type, typeOf(path));
@@ -67,34 +49,6 @@ Result<std::string> hashOnDisk(const fs::path& path) {
 
 Status writeText(const fs::path& path, const std::string& text) {
   return writeFile(path.string(), {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-}
-
-Status removeFile(const fs::path& path) {
-  std::error_code error;
-  return fs::remove(path, error) || !error ? Status::ok() : fileError("delete", path, error);
-}
-
-Status removeAll(const fs::path& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  return error ? fileError("delete", path, error) : Status::ok();
-}
-
-/// Unlike fs::remove it deletes neither a file nor a link that somebody put there. True if the folder is gone.
-bool removeIfEmpty(const fs::path& folder) { return ::rmdir(folder.c_str()) == 0 || errno == ENOENT; }
-
-Status moveFile(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  fs::rename(from, to, error);
-  return error ? fileError("change", to, error) : Status::ok();
-}
-
-/// The same file or link under a second name, with its mode; a copy where the file system knows no hard links.
-Status keepFile(const fs::path& file, const fs::path& copy) {
-  std::error_code error;
-  fs::create_hard_link(file, copy, error);
-  if (error) fs::copy(file, copy, fs::copy_options::copy_symlinks, error);
-  return error ? fileError("keep", file, error) : Status::ok();
 }
 
 /// The place of a path of the tree. Refuses one that leads outside, by itself or through a link.
@@ -113,42 +67,68 @@ Result<fs::path> placeOf(const fs::path& root, const std::string& path) {
 class Lock {
  public:
   static Result<Lock> take(const fs::path& root) {
+    Lock lock(root / kFolder);
+    const Status status = lock.hold();
+    if (status.isOk()) return lock;
+    if (lock.isMade_) lock.leave();
+    return status;
+  }
+
+  /// Removes the folder, unless it holds records. Allocates nothing.
+  void leave() const { removeIfEmpty(path_); }
+
+ private:
+  explicit Lock(fs::path path) : path_(std::move(path)) {}
+
+  Status hold() {
     for (;;) {
-      Lock lock;
-      OPKIT_TRY(lock.open(root / kFolder));
-      struct stat held {
-      }, found{};
-      if (!lock.folder_.isOpen()) continue;
-      if (::flock(lock.folder_.get(), LOCK_EX) != 0) {
+      OPKIT_TRY(open());
+      if (!folder_.isOpen()) continue;  // the last holder has removed it meanwhile
+      if (::flock(folder_.get(), LOCK_EX) != 0) {
         if (errno == EINTR) continue;
-        if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) return lock;  // a file system without locks
-        return Status::invalidArgument("cannot lock '{}': {}", (root / kFolder).string(), std::strerror(errno));
+        if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP) return Status::ok();  // it knows no locks
+        return fileError("lock", path_);
       }
-      // The last holder may have removed the folder meanwhile.
-      if (::fstat(lock.folder_.get(), &held) == 0 && ::stat((root / kFolder).c_str(), &found) == 0 &&
-          held.st_ino == found.st_ino && held.st_dev == found.st_dev)
-        return lock;
+      OPKIT_ASSIGN(const bool isDone, isInPlace());
+      if (isDone) return Status::ok();
     }
   }
 
- private:
-  Status open(const fs::path& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) return fileError("make the folder", folder, error);
-    folder_ = Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder_.isOpen() || errno == ENOENT) return Status::ok();
-    return Status::invalidArgument("cannot open '{}': {}", folder.string(), std::strerror(errno));
+  Status open() {
+    OPKIT_ASSIGN(const bool wasThere, isThere(path_));
+    OPKIT_TRY(makeFolder(path_));
+    isMade_ = !wasThere;
+    folder_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    return folder_.isOpen() || errno == ENOENT ? Status::ok() : fileError("open", path_);
   }
 
+  /// Whether the folder that is held is still the one of the tree.
+  Result<bool> isInPlace() const {
+    struct stat held {
+    }, found{};
+    if (::fstat(folder_.get(), &held) != 0) return fileError("look at", path_);
+    if (::stat(path_.c_str(), &found) != 0) {
+      if (errno == ENOENT) return false;
+      return fileError("look at", path_);
+    }
+    return held.st_ino == found.st_ino && held.st_dev == found.st_dev;
+  }
+
+  fs::path path_;
+  bool isMade_ = false;
   Descriptor folder_;
 };
 
+/// Not by one JSON value: the destructor of a nested one ends the program if memory is refused.
 std::string journalText(const Journal& journal) {
-  json changes = json::array();
+  const auto quoted = [](const std::string& text) { return json(text).dump(); };
+  std::string folders, changes;
+  for (const std::string& folder : journal.folders)
+    folders += fmt::format("{}{}", folders.empty() ? "" : ", ", quoted(folder));
   for (const Change& change : journal.changes)
-    changes.push_back({{"path", change.path}, {"before", change.before}, {"after", change.after}});
-  return json{{"folders", journal.folders}, {"changes", changes}}.dump(1) + "\n";
+    changes += fmt::format("{}\n  {{\"path\": {}, \"before\": {}, \"after\": {}}}", changes.empty() ? "" : ",",
+                           quoted(change.path), quoted(change.before), quoted(change.after));
+  return fmt::format("{{\n \"folders\": [{}],\n \"changes\": [{}]\n}}\n", folders, changes);
 }
 
 /// Nothing if the plan had not been written when the process was killed: then no file of the tree was changed.
@@ -223,12 +203,6 @@ class Transaction {
   fs::path newFile(size_t i) const { return root_ / kPending / "new" / std::to_string(i); }
   fs::path oldFile(size_t i) const { return root_ / kPending / "old" / std::to_string(i); }
 
-  static Status makeFolder(const fs::path& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    return error ? fileError("make the folder", folder, error) : Status::ok();
-  }
-
   Status stage(const FileChange& change, size_t i) const {
     OPKIT_ASSIGN(const fs::path target, placeOf(root_, change.path));
     OPKIT_ASSIGN(const std::string found, hashOnDisk(target));
@@ -240,7 +214,8 @@ class Transaction {
     OPKIT_TRY(writeText(newFile(i), *change.after));
     if (!change.before) return Status::ok();
     std::error_code error;
-    fs::permissions(newFile(i), fs::status(target, error).permissions(), error);
+    const fs::perms mode = fs::status(target, error).permissions();
+    if (!error) fs::permissions(newFile(i), mode, error);
     return error ? fileError("keep the mode of", target, error) : Status::ok();
   }
 
@@ -248,10 +223,15 @@ class Transaction {
   Status checkDevice(fs::path folder) const {
     struct stat here {
     }, there{};
-    while (::stat(folder.c_str(), &there) != 0 && errno == ENOENT) folder = folder.parent_path();
-    if (::stat((root_ / kFolder).c_str(), &here) != 0 || here.st_dev == there.st_dev) return Status::ok();
+    while (::stat(folder.c_str(), &there) != 0) {
+      if (errno != ENOENT) return fileError("look at", folder);
+      folder = folder.parent_path();
+    }
+    const fs::path journal = root_ / kFolder;
+    if (::stat(journal.c_str(), &here) != 0) return fileError("look at", journal);
+    if (here.st_dev == there.st_dev) return Status::ok();
     return Status::invalidArgument("'{}' lies on another file system than '{}': nothing was changed", folder.string(),
-                                   (root_ / kFolder).string());
+                                   journal.string());
   }
 
   Status checkUntouched() const {
@@ -304,10 +284,13 @@ Result<Journal> journalOf(const fs::path& root, const Plan& plan) {
 }
 
 /// The folders of `root` that are not there yet, innermost first.
-std::vector<fs::path> missingFolders(const fs::path& root) {
+Result<std::vector<fs::path>> missingFolders(const fs::path& root) {
   std::vector<fs::path> missing;
-  std::error_code error;
-  for (fs::path at = root; !at.empty() && !fs::exists(at, error); at = at.parent_path()) missing.push_back(at);
+  for (fs::path at = root; !at.empty(); at = at.parent_path()) {
+    OPKIT_ASSIGN(const bool there, isThere(at));
+    if (there) break;
+    missing.push_back(at);
+  }
   return missing;
 }
 
@@ -330,7 +313,7 @@ Status applyHere(const fs::path& root, const Plan& plan) {
   OPKIT_ASSIGN(const Journal journal, journalOf(root, plan));
   const Transaction transaction(root, journal);
   if (const Status prepared = guarded([&] { return transaction.prepare(plan); }); !prepared.isOk()) {
-    static_cast<void>(removeAll(root / kPending).isOk());  // else the next command does
+    static_cast<void>(guarded([&] { return removeAll(root / kPending); }).isOk());  // else the next command does
     return prepared;
   }
   if (const Status performed = guarded([&] { return transaction.perform(); }); !performed.isOk()) {
@@ -339,7 +322,8 @@ Status applyHere(const fs::path& root, const Plan& plan) {
     return Status::invalidArgument("{}; it is half done, since {}: the next command undoes it", performed.message(),
                                    undone.message());
   }
-  static_cast<void>(transaction.complete().isOk());  // it is done; the next command removes the journal
+  // It is done; the next command removes the journal.
+  static_cast<void>(guarded([&] { return transaction.complete(); }).isOk());
   return Status::ok();
 }
 
@@ -348,8 +332,8 @@ template <typename Work>
 auto withLock(const fs::path& root, const Work& work) -> decltype(work()) {
   OPKIT_ASSIGN(const Lock lock, Lock::take(root));
   const GracefulInterrupt graceful(GracefulInterrupt::Patience::Unlimited);
-  const auto result = work();
-  removeIfEmpty(root / kFolder);  // not if it holds records
+  const auto result = guarded(work);
+  lock.leave();
   return result;
 }
 
@@ -375,7 +359,7 @@ Status applyPlan(const std::string& root, const Plan& plan) {
   std::ranges::copy_if(plan, std::back_inserter(changes), [](const FileChange& change) { return !change.isNoOp(); });
   if (changes.empty()) return Status::ok();
   OPKIT_ASSIGN(const fs::path tree, absoluteRoot(root));
-  const std::vector<fs::path> missing = missingFolders(tree);
+  OPKIT_ASSIGN(const std::vector<fs::path> missing, missingFolders(tree));
   const Status status = withLock(tree, [&]() -> Status {
     OPKIT_ASSIGN(const std::string finished, finishHere(tree));
     return applyHere(tree, changes);

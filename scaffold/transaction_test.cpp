@@ -12,10 +12,14 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdarg>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <new>
 #include <thread>
+#include <utility>
 
 #include "engine/base/checked_file.h"
 #include "engine/base/interrupt.h"
@@ -31,7 +35,24 @@ bool fails() {
   errno = beforeStep ? beforeStep() : 0;
   return errno != 0;
 }
+/// The same before each look at a file or folder, and before each opening.
+std::function<int()> beforeLook;
+bool failsToLook() {
+  errno = beforeLook ? beforeLook() : 0;
+  return errno != 0;
+}
+/// How many requests of memory until one is refused, once; 0: none is.
+size_t untilRefused = 0;
 }  // namespace
+
+// All memory of this program comes from here.
+void* operator new(size_t bytes) {
+  if (untilRefused > 0 && --untilRefused == 0) throw std::bad_alloc();
+  if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 // In place of the C library's, for the engine and for std::filesystem alike.
 extern "C" int rename(const char* from, const char* to) noexcept {
@@ -48,6 +69,19 @@ extern "C" int rmdir(const char* path) noexcept { return ::unlinkat(AT_FDCWD, pa
 extern "C" int remove(const char* path) noexcept {
   const int result = ::unlinkat(AT_FDCWD, path, 0);
   return result == 0 || (errno != EISDIR && errno != EPERM) ? result : ::rmdir(path);
+}
+extern "C" int stat(const char* path, struct stat* facts) noexcept {
+  return failsToLook() ? -1 : ::fstatat(AT_FDCWD, path, facts, 0);
+}
+extern "C" int lstat(const char* path, struct stat* facts) noexcept {
+  return failsToLook() ? -1 : ::fstatat(AT_FDCWD, path, facts, AT_SYMLINK_NOFOLLOW);
+}
+extern "C" int open(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return failsToLook() ? -1 : ::openat(AT_FDCWD, path, flags, mode);
 }
 
 namespace opkit::scaffold {
@@ -186,6 +220,48 @@ TEST(Transaction, ChangesNothingWhenAnyStepFails) {
     }
   }
   EXPECT_GT(failed, 10u);
+}
+
+TEST(Transaction, NamesTheCauseOfALookThatFails) {
+  size_t failed = 0;
+  for (int wrong = 0, looks = 1; wrong < looks; ++wrong) {
+    ASSERT_LT(wrong, 1000);
+    const Fixture fixture;
+    int number = 0;
+    beforeLook = [&] { return number++ == wrong ? EIO : 0; };
+    const Status status = applyPlan(fixture.scratch.root(), fixture.plan);
+    beforeLook = nullptr;
+    looks = number > wrong ? wrong + 2 : 0;
+    if (status.isOk()) continue;  // what failed belongs to the removal of the journal
+    ++failed;
+    EXPECT_NE(status.message().find("Input/output error"), std::string::npos) << wrong << ": " << status.message();
+    EXPECT_EQ(fixture.scratch.listing(), fixture.before) << "look " << wrong << " fails";
+  }
+  EXPECT_GT(failed, 50u);
+}
+
+TEST(Transaction, LeavesNothingWhenMemoryIsRefused) {
+  size_t failed = 0;
+  for (size_t refused = 1, left = 0; left == 0; ++refused) {
+    const Fixture fixture;
+    const std::string root = fixture.scratch.root();
+    Status status = Status::ok();
+    untilRefused = refused;
+    try {
+      status = applyPlan(root, fixture.plan);
+    } catch (const std::bad_alloc&) {
+      status = Status::outOfMemory("thrown");
+    }
+    left = std::exchange(untilRefused, 0);
+    ASSERT_LT(refused, 20000u);
+    if (left > 0) break;
+    failed += !status.isOk();
+    const auto tree = fixture.scratch.listing();
+    EXPECT_TRUE(tree == fixture.before || tree == fixture.after ||
+                (status.isOk() && tree.contains(".opkit/done")))  // the next command removes it
+        << "request " << refused << ": " << status.message();
+  }
+  EXPECT_GT(failed, 100u);
 }
 
 TEST(Transaction, IsWholeWhenASignalComes) {

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "engine/base/checked_file.h"
+#include "scaffold/disk.h"
 #include "scaffold/plan.h"
 #include "scaffold/transaction.h"
 
@@ -39,8 +40,11 @@ void eachEntry(const fs::path& folder, const Take& take) {
 Result<Tree> Tree::find(const std::string& folder) {
   std::error_code error;
   const fs::path start = fs::weakly_canonical(folder, error);
+  if (error) return fileError("look at", folder, error);
   for (fs::path at = start;; at = at.parent_path()) {
-    if (fs::exists(at / "engine/op/op_def.h", error) && fs::is_directory(at / "ops", error)) return Tree(at.string());
+    OPKIT_ASSIGN(const fs::file_type engine, typeOf(at / "engine/op/op_def.h", Links::Followed));
+    OPKIT_ASSIGN(const fs::file_type ops, typeOf(at / "ops", Links::Followed));
+    if (engine != fs::file_type::not_found && ops == fs::file_type::directory) return Tree(at.string());
     if (at == at.parent_path()) break;
   }
   return Status::invalidArgument("{} is not inside a source tree of OpKit; run there or give --root DIR",
@@ -48,8 +52,9 @@ Result<Tree> Tree::find(const std::string& folder) {
 }
 
 bool Tree::exists(const std::string& path) const {
-  std::error_code error;
-  return fs::exists(absolute(path), error);
+  const auto type = typeOf(absolute(path), Links::Followed);
+  if (!type) throw TreeError(type.error().message());
+  return *type != fs::file_type::not_found;
 }
 
 std::optional<std::string> Tree::read(const std::string& path) const { return textOf(absolute(path)); }

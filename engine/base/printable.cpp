@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <utility>
 
 namespace opkit {
 namespace {
@@ -13,6 +12,9 @@ namespace {
 constexpr std::string_view kGap = " ... ";
 constexpr std::array<std::string_view, 2> kWhole = {"  repeat ", "  compare "};  // begin a command to copy
 constexpr size_t kLongestHead = 10;
+constexpr size_t kLongestRest = 8;  // of a character or a sequence that is unfinished
+constexpr size_t kLongestName = 4;  // in place of a byte: "\\x1b"
+constexpr size_t kLongestTail = 4;  // in limits of a line
 constexpr std::string_view kRedraw = "\r\x1b[K";
 constexpr std::array<std::string_view, 5> kSequences = {"\x1b[0m", "\x1b[31m", "\x1b[32m", "\x1b[33m", kRedraw};
 
@@ -87,16 +89,27 @@ void printNote(const char* program, std::string_view note) {
   fmt::print(stderr, "{}: note: {}\n", program, printable(note));
 }
 
-std::string PrintedLines::add(std::string_view piece) {
-  rest_ += piece;
-  take(false);
-  return std::exchange(out_, {});
+PrintedLines::PrintedLines(bool isTerminal, size_t mostOfALine) : isTerminal_(isTerminal), most_(mostOfALine) {
+  constexpr size_t kMostRest = kPiece + kLongestRest;
+  const size_t tail = most_ == kNoLimit ? 0 : kLongestTail * std::min(most_, kPiece) + kMostRest;
+  rest_.reserve(kMostRest);
+  tail_.reserve(tail);
+  head_.reserve(kLongestHead);
+  out_.reserve(kLongestName * kMostRest + tail);
 }
 
-std::string PrintedLines::finish() {
+std::string_view PrintedLines::add(std::string_view piece) {
+  out_.clear();
+  rest_ += piece;
+  take(false);
+  return out_;
+}
+
+std::string_view PrintedLines::finish() {
+  out_.clear();
   take(true);
   endLine();
-  return std::exchange(out_, {});
+  return out_;
 }
 
 void PrintedLines::take(bool isLast) {
@@ -145,7 +158,7 @@ size_t PrintedLines::takeOne(std::string_view text, bool isLast) {
 }
 
 void PrintedLines::put(std::string_view text) {
-  if (head_.size() < kLongestHead) head_ += text;
+  head_ += text.substr(0, kLongestHead - head_.size());
   length_ += text.size();
   if (length_ <= most_ / 2 || std::ranges::any_of(kWhole, [&](auto begin) { return head_.starts_with(begin); })) {
     out_ += text;
@@ -153,12 +166,12 @@ void PrintedLines::put(std::string_view text) {
   }
   tail_ += text;
   // Memory for lines of any length: what cannot be among the last bytes goes.
-  if (tail_.size() > 4 * most_) tail_.erase(0, endBefore(tail_, tail_.size() - 2 * most_));
+  if (tail_.size() > kLongestTail * most_) tail_.erase(0, endBefore(tail_, tail_.size() - 2 * most_));
 }
 
 void PrintedLines::endLine() {
   if (tail_.size() > most_ / 2)
-    out_ += std::string(kGap) + tail_.substr(endBefore(tail_, tail_.size() - most_ / 2));
+    out_.append(kGap).append(tail_, endBefore(tail_, tail_.size() - most_ / 2));
   else
     out_ += tail_;
   length_ = 0;

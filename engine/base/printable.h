@@ -17,19 +17,22 @@ std::string printable(std::string_view text);
 void printNote(const char* program, std::string_view note);
 
 /// Text on its way to a stream, in pieces of any size: the same as printable(), but line ends and tabs stay, and a line
-/// may be limited. Used by one thread at a time.
+/// may be limited. Used by one thread at a time. Only the constructor allocates, if no piece has more than kPiece bytes
+/// and no such limit is above 1,000: what is printed may be that memory was refused.
 class PrintedLines {
  public:
   static constexpr size_t kNoLimit = static_cast<size_t>(-1);
+  static constexpr size_t kPiece = 4096;
 
   /// Longer lines lose their middle, except for the commands that repeat a case. On a terminal the colours of OpKit
   /// and the redrawing of its bar stay.
-  explicit PrintedLines(bool isTerminal, size_t mostOfALine = kNoLimit) : isTerminal_(isTerminal), most_(mostOfALine) {}
+  explicit PrintedLines(bool isTerminal, size_t mostOfALine = kNoLimit);
 
-  /// Takes a piece and returns the text to print. The second half of a long line waits for its end.
-  std::string add(std::string_view piece);
+  /// Takes a piece and returns the text to print, until the next call. The second half of a long line waits for its
+  /// end.
+  std::string_view add(std::string_view piece);
   /// Returns the text that still waits. Call it at the end of the program.
-  std::string finish();
+  std::string_view finish();
 
  private:
   void put(std::string_view text);
@@ -40,8 +43,8 @@ class PrintedLines {
 
   bool isTerminal_;
   size_t most_;
-  std::string rest_;  // an unfinished character or sequence
-  std::string out_;
+  std::string rest_;   // an unfinished character or sequence
+  std::string out_;    // what the last call returned
   size_t length_ = 0;  // bytes of the line so far
   std::string head_;   // the first bytes of the line
   std::string tail_;   // of a long line: what follows its first half

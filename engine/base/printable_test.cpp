@@ -28,7 +28,7 @@ TEST(Printable, WhatSteersATerminalIsNamed) {
 std::string printed(PrintedLines lines, const std::string& text, size_t size) {
   std::string all;
   for (size_t at = 0; at < text.size(); at += size) all += lines.add(text.substr(at, size));
-  return all + lines.finish();
+  return all.append(lines.finish());
 }
 
 TEST(PrintedLines, PiecesOfAnySizeBecomeTheSame) {
@@ -48,6 +48,19 @@ TEST(PrintedLines, LongLinesLoseTheirMiddle) {
   for (const size_t size : {1, 7, 1000, 200'000}) {
     EXPECT_EQ(printed(PrintedLines(false, 20), text, size), expected);
     EXPECT_EQ(printed(PrintedLines(false), text, size), text);
+  }
+}
+
+/// Memory may be refused while a program prints.
+TEST(PrintedLines, ItsMemoryIsThatOfItsConstructor) {
+  const std::string pieces[] = {std::string(PrintedLines::kPiece, '\x1b'), std::string(PrintedLines::kPiece, 'a'),
+                                std::string(PrintedLines::kPiece, '\xff'), "\n"};
+  for (const size_t most : {size_t{1000}, PrintedLines::kNoLimit}) {
+    PrintedLines lines(true, most);
+    const char* const place = lines.add("a").data();
+    for (int i = 0; i < 8; ++i)
+      for (const std::string& piece : pieces) EXPECT_EQ(lines.add(piece).data(), place);
+    EXPECT_EQ(lines.finish().data(), place);
   }
 }
 

@@ -2,10 +2,9 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "engine/base/checked_file.h"
 #include "engine/base/printable.h"
@@ -22,20 +21,18 @@ struct Printed {
 };
 Printed* printed[2] = {nullptr, nullptr};
 
-bool writeText(int descriptor, const std::string& text) {
+bool writeText(int descriptor, std::string_view text) {
   return writeAll(descriptor, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
 #ifdef __GLIBC__
-/// The bytes taken; 0 with errno set if the descriptor takes none.
-ssize_t writePrinted(void* cookie, const char* data, size_t size) {
+/// The bytes taken; 0 with errno set if the descriptor takes none. Allocates nothing.
+ssize_t writePrinted(void* cookie, const char* data, size_t size) noexcept {
   auto& to = *static_cast<Printed*>(cookie);
-  try {
-    return writeText(to.descriptor, to.lines.add({data, size})) ? static_cast<ssize_t>(size) : 0;
-  } catch (...) {  // no memory, which this text may be about
-    const bool good = writeAll(to.descriptor, {reinterpret_cast<const uint8_t*>(data), size});
-    return good ? static_cast<ssize_t>(size) : 0;
-  }
+  const std::string_view text(data, size);
+  for (size_t at = 0; at < size; at += PrintedLines::kPiece)
+    if (!writeText(to.descriptor, to.lines.add(text.substr(at, PrintedLines::kPiece)))) return 0;
+  return static_cast<ssize_t>(size);
 }
 
 std::FILE* guarded(std::FILE* stream, int descriptor, Printed*& to, int buffering) {

@@ -120,6 +120,7 @@ Status Database::define(const char* name, int arguments,
 
 Result<Database> Database::copy() const {
   sqlite3* handle = nullptr;
+  errno = 0;
   const int code = sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, nullptr);
   Database database(path_, handle);
   if (code != SQLITE_OK) return database.failure();
@@ -134,7 +135,7 @@ int Database::systemError() const {
   const int last = errno;  // SQLite forgets the cause of a failed commit
   if (const int known = sqlite3_system_errno(handle_)) return known;
   int ofFile = 0;
-  sqlite3_file_control(handle_, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile);
+  if (handle_) sqlite3_file_control(handle_, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile);  // null: memory was refused
   return ofFile ? ofFile : last;
 }
 
