@@ -86,14 +86,12 @@ void addOnnx(OnnxRules& rules) {
   rules.add("Upsample", {"mode", required("scales")}, scale, 7, 8);
   rules.add("Upsample", {"mode"}, scale, 9, 9);
   rules.add("Resize", {"mode"}, scale, 10, 10);
-  resize.rule.inverse = withoutIdlePolicy(resize.rule.inverse);
-  rules.add("Resize", resize, 13);
-  const OnnxInverse newer = resize.rule.inverse;
+  const OnnxInverse newer = withoutIdlePolicy(resize.rule.inverse);
   resize.rule.inverse.write = [newer](const OpNode& node, OnnxForm& form) -> Status {
-    OPKIT_TRY(writeBefore13(node, form));
+    if (form.opset < 13) OPKIT_TRY(writeBefore13(node, form));
     return newer.write(node, form);
   };
-  rules.add("Resize", resize, 11, 12);
+  rules.add("Resize", resize, 11);
   rules.note("Upsample", {"Resize"});
 }
 
