@@ -205,8 +205,8 @@ Result<AddReport> Store::add(const std::vector<Results>& files, const AddOptions
 }
 
 Result<AddReport> Store::addTo(const std::string& path, const std::vector<Results>& files, const AddOptions& options) {
-  std::error_code ignored;
-  const bool existed = std::filesystem::exists(path, ignored);
+  std::error_code error;
+  const bool existed = std::filesystem::exists(path, error) || error;
   const auto attempt = [&]() -> Result<AddReport> {
     OPKIT_ASSIGN(Store store, open(path, Database::Mode::Write));
     return store.add(files, options);
