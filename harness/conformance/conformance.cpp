@@ -228,6 +228,9 @@ class ConformanceRun {
   Status compareBounded(const fs::path& set, const std::string& name, const OracleTensor& expected, const Tensor& got) {
     const BoundSet* const bounds = bounds_.file->find(set.filename().string());
     if (!bounds) return Status::invalidArgument("bound.json does not list this data set");
+    const size_t outputs = session_->outputNames().size();
+    if (bounds->outputs.size() != outputs)
+      return Status::invalidArgument("bound.json lists {} outputs, the model has {}", bounds->outputs.size(), outputs);
     const auto output = std::ranges::find(bounds->outputs, name, &OutputBound::name);
     if (output == bounds->outputs.end()) return Status::invalidArgument("bound.json does not list this output");
     OPKIT_ASSIGN(const Tolerance tolerance, toleranceFrom(*output, set.string(), expected));

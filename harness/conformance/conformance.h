@@ -19,7 +19,8 @@ struct ConformanceFolder {
   std::string id;
 };
 
-/// Every such folder below `directories`, sorted. InvalidArgument names a directory that does not exist.
+/// Every such folder below `directories`, sorted, without those that a run still writes. InvalidArgument names a
+/// directory that does not exist.
 Result<std::vector<ConformanceFolder>> findConformanceFolders(const std::vector<std::string>& directories);
 
 /// The data folder of the Debian package libonnx-testdata, from dpkg. InvalidArgument explains how to install it.
@@ -44,8 +45,9 @@ struct ConformanceSetup {
 /// 1e-7 where it is larger; exactly for the rest; NaN only where expected). Of a model of one node that is no test of
 /// ONNX's own, an element may differ by more if it and the expected one are both within the bound of the operator's
 /// card about the oracle's value (NodeBound). Where a bound.json lies beside the model (harness/export/bound_file.h),
-/// it alone says how each output is compared. Fallbacks are listed. Unsupported carries the importer's or the session's
-/// reason. The unjudgeable models of declared.txt are Unproved, unless a check of declared.h fails.
+/// it alone says how each output is compared, and its data sets and outputs must be those of the folder. Fallbacks are
+/// listed. Unsupported carries the importer's or the session's reason. The unjudgeable models of declared.txt are
+/// Unproved, unless a check of declared.h fails.
 CaseResult runConformance(const ConformanceFolder& folder, const ConformanceSetup& setup);
 
 }  // namespace opkit::harness

@@ -243,6 +243,13 @@ TEST_F(BoundedConformance, EveryListedSetMustBeThere) {
   EXPECT_EQ(run().status, CaseStatus::Fail);
 }
 
+TEST_F(BoundedConformance, TheFileListsTheOutputsOfTheModelAlone) {
+  write(kRelu, "Relu", 14);
+  changeBounds("\"outputs\": [",
+               R"("outputs": [{"name": "out1", "compare": "values", "signOfZero": false, "bound": 0},)");
+  EXPECT_NE(run().reason.find("bound.json lists 2 outputs, the model has 1"), std::string::npos) << run().reason;
+}
+
 TEST_F(BoundedConformance, ABrokenLinkIsNoMissingFile) {
   write(kRelu, "Relu", 14);
   fs::rename(root_ / "one/bound.json", root_ / "elsewhere");

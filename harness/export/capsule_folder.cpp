@@ -5,6 +5,7 @@
 #include "engine/base/json_text.h"
 #include "harness/export/case_folder.h"
 #include "harness/export/folder_lock.h"
+#include "harness/run/build_facts.h"
 #include "harness/run/isolated_jobs.h"
 #include "harness/run/worker_note.h"
 
@@ -16,15 +17,24 @@ using AnswerJson = nlohmann::json;
 
 constexpr double kCapsuleFolderSeconds = 60;
 
+/// Why the first case has no model; empty if it has one.
+std::string reasonOf(const CaseGroup& group, const ExportedGroup& exported) {
+  if (*kBuildFacts.operators)
+    return "a partial build has no rules of ONNX; `export --capsule` of another build writes it";
+  const std::string first = group.cases.front().id();
+  for (const auto& [c, reason] : exported.left)
+    if (c.id() == first) return reason;
+  return "";
+}
+
 /// The number of cases in the folder. Unsupported: the first case has no form, and the older folder is removed.
 Result<size_t> replaceFolder(const fs::path& folder, const CaseGroup& group, const OpRegistry& registry,
                              const OnnxRules& rules) {
   noteWork(group.cases.front().id());
   const std::string parent = folder.parent_path().string(), name = folder.filename().string();
   const ExportedGroup exported = exportGroup(group, registry, rules, {});
-  const std::string first = group.cases.front().id();
-  for (const auto& [c, reason] : exported.left) {
-    if (c.id() != first) continue;
+  const std::string reason = reasonOf(group, exported);
+  if (!reason.empty()) {
     OPKIT_TRY(removeCaseFolder(parent, name));
     return Status::unsupported("{}", reason);
   }
