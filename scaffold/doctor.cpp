@@ -42,7 +42,7 @@ bool needsNoKernel(const std::string& card) {
 }
 
 /// The operators of an entry of a case file: its "op", or each of them.
-std::vector<std::string> operatorsIn(const json& entry) {
+std::vector<std::string> typesOf(const json& entry) {
   const json op = entry.is_object() ? entry.value("op", json()) : json();
   std::vector<std::string> names;
   for (const json& name : op.is_array() ? op : json::array({op}))
@@ -89,7 +89,7 @@ struct Examination {
     std::set<std::string> all, broken, stored;
     for (const json& entry : document.value("cases", json::array())) {
       if (!entry.is_object()) return report(file(".cases.json"), "a case is not a JSON object");
-      const std::vector<std::string> types = operatorsIn(entry);
+      const std::vector<std::string> types = typesOf(entry);
       all.insert(types.begin(), types.end());
       if (entry.contains("shapes")) stored.insert(types.begin(), types.end());
       const std::string lanes = entry.value("lanes", json::array()).dump();
@@ -102,7 +102,7 @@ struct Examination {
     if (!all.empty() && broken.empty() && !shapeOnly)
       report(file(".cases.json"), "no designed breakers: expected an entry with \"data\", or lane exact or specials");
     for (const json& entry : document.value("shapes", json::array()))
-      for (const std::string& type : operatorsIn(entry)) stored.insert(type);
+      for (const std::string& type : typesOf(entry)) stored.insert(type);
     shapes(all, stored);
     for (const harness::BrokenRule& rule : harness::brokenCaseRules(document.dump()))
       report(file(".cases.json"), rule.op + ": " + rule.message);

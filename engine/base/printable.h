@@ -18,7 +18,7 @@ void printNote(const char* program, std::string_view note);
 
 /// Text on its way to a stream, in pieces of any size: the same as printable(), but line ends and tabs stay, and a line
 /// may be limited. Used by one thread at a time. Only the constructor allocates, if no piece has more than kPiece bytes
-/// and no such limit is above 1,000: what is printed may be that memory was refused.
+/// and the limit is none or at most 1,000: what is printed may be that memory was refused.
 class PrintedLines {
  public:
   static constexpr size_t kNoLimit = static_cast<size_t>(-1);
@@ -28,7 +28,7 @@ class PrintedLines {
   /// and the redrawing of its bar stay.
   explicit PrintedLines(bool isTerminal, size_t mostOfALine = kNoLimit);
 
-  /// Takes a piece and returns the text to print, until the next call. The second half of a long line waits for its
+  /// Takes a piece; returns the text to print, valid until the next call. The second half of a long line waits for its
   /// end.
   std::string_view add(std::string_view piece);
   /// Returns the text that still waits. Call it at the end of the program.

@@ -26,9 +26,12 @@ void* allocate(size_t size, size_t alignment, const void* caller) {
   return memory;
 }
 
+/// The handler is told, as by the library's operators: guardedMain knows by it why a program ends where nothing may
+/// throw.
 void* orThrow(void* memory) {
-  if (!memory) throw std::bad_alloc();
-  return memory;
+  if (memory) return memory;
+  if (const std::new_handler handler = std::get_new_handler()) handler();
+  throw std::bad_alloc();
 }
 
 void release(void* memory) {

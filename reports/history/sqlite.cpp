@@ -70,7 +70,8 @@ Status checkFile(const std::string& path) {
 
 Result<Database> Database::open(const std::string& path, Mode mode) {
   std::error_code error;
-  if (mode == Mode::Read || std::filesystem::exists(path, error) || error) OPKIT_TRY(checkFile(path));
+  if (mode == Mode::Read || std::filesystem::exists(path, error)) OPKIT_TRY(checkFile(path));
+  if (error) return Status::invalidArgument("{}: cannot be opened: {}", path, error.message());
   const std::string file = path.starts_with('/') ? path : "./" + path;  // ":memory:" and "file:x" are names of files
   sqlite3* handle = nullptr;
   const int create = mode == Mode::Write ? SQLITE_OPEN_CREATE : 0;
