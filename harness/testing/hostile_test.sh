@@ -240,7 +240,7 @@ fullDisk() {
 # --- Options -----------------------------------------------------------------------------------------------------------
 folderValue=$scratch/folder
 hostile=('' nan -1 1e99 $'\xff\xfe' "$folderValue")
-$full && hostile+=(inf 0 99999999999999999999 0x10 /no/such/place ' ' '{}' ',')
+$full && hostile+=(inf 0 99999999999999999999 0x10 /proc/no/place ' ' '{}' ',')
 
 # without OPTION: `line` without the option and its value.
 without() {
