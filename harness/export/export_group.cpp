@@ -119,9 +119,12 @@ class GroupExport {
     Status refusal = Status::ok();
     for (const OnnxForm& form : forms) {
       const Status status = tryForm(def, form, *made);
-      if (status.isOk()) written_.push_back(std::move(made));
+      if (status.isOk()) {
+        written_.push_back(std::move(made));
+        return status;
+      }
       // A form that means something else is a fault of its rule, which an older form must not hide.
-      if (status.isOk() || status.message().starts_with(kOtherMeaning)) return status;
+      if (status.message().starts_with(kOtherMeaning)) return status;
       if (refusal.isOk()) refusal = status;
     }
     return refusal;
