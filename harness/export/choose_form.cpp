@@ -150,7 +150,7 @@ std::vector<const OperatorFact*> versionsOf(const std::string& name) {
 /// The names of a node of OpKit, those that the newest version deprecates last.
 std::vector<std::string> namesOf(const OnnxRules& rules, const std::string& type) {
   std::vector<std::string> names = rules.namesFor(type);
-  std::ranges::stable_partition(names, [](const std::string& name) {
+  std::stable_partition(names.begin(), names.end(), [](const std::string& name) {
     const auto versions = versionsOf(name);
     return versions.empty() || !versions[0]->isDeprecated;
   });

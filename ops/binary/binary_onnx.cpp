@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "engine/import/onnx/onnx_fields.h"
+#include "engine/op/oracle.h"
 #include "ops/binary/binary_generated.h"
 #include "ops/text/over_strings.h"
 

@@ -1,5 +1,5 @@
 #include "engine/import/onnx/onnx_dtype.h"
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "ops/bits/bits_parts.h"
 #include "ops/cast/cast_generated.h"
 

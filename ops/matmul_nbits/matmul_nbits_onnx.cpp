@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "engine/import/onnx/onnx_rules.h"
+#include "engine/import/onnx/onnx_fields.h"
 #include "engine/tensor/float_format.h"
 #include "ops/com_microsoft/rule_parts.h"
 #include "ops/gather/gather_generated.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/import/onnx/onnx_fields.h"
+#include "engine/op/oracle.h"
 #include "ops/reduce/reduce_generated.h"
 
 namespace opkit::ops::reduce {

@@ -82,7 +82,8 @@ std::vector<std::string> OnnxRules::namesFor(const std::string& type) const {
           return std::ranges::find(entry.rule.inverse.types, type) != entry.rule.inverse.types.end();
         }))
       names.push_back(name);
-  std::ranges::stable_partition(names, [](const std::string& name) { return name.find("::") == std::string::npos; });
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return name.find("::") == std::string::npos; });
   return names;
 }
 
