@@ -91,7 +91,7 @@ class ExportJob {
   const OnnxRules& rules_;
 };
 
-/// What a run made, and what it could not.
+/// Counts of a run.
 struct ExportTally {
   size_t cases = 0, folders = 0, bytes = 0;
   size_t equal = 0, asValues = 0;  // of --round-trip; `asValues`: of models that are imported as other nodes

@@ -8,7 +8,7 @@
 
 namespace opkit::harness {
 
-/// What was written beside a capsule.
+/// The folder beside a capsule.
 struct CapsuleFolder {
   std::string path;    // empty: there is no folder
   size_t cases = 0;    // of the capsule that the folder has

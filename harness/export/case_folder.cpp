@@ -97,7 +97,7 @@ OutputBound outputBoundOf(const ExportedModel& model, const ExportedSet& set, si
   return output;
 }
 
-/// What an engine can be asked with a data set.
+/// The questions that a data set has for an engine.
 std::vector<std::string> questionsOf(const ExportedModel& model, const ExportedSet& set) {
   std::vector<std::string> questions = {"repeat"};
   if (model.sets.size() > 1) questions.push_back("resize");

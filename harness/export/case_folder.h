@@ -26,7 +26,7 @@ Result<Tensor> roundedOutput(const OracleTensor& expected);
 /// are 0.
 std::vector<double> boundsOfRounded(const OracleTensor& expected, const Tolerance& tolerance);
 
-/// What bound.json of the model says.
+/// The content of the bound.json of a model.
 BoundFile boundFileOf(const ExportedModel& model);
 
 /// Writes the folder PARENT/NAME whole or not at all: into PARENT/.NAME.part first, which is removed if a killed run

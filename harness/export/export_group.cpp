@@ -66,7 +66,7 @@ Result<std::vector<OracleTensor>> outputsOf(const OnnxForm& form, const std::vec
 }
 
 /// Gives a port free extents where another set has others.
-void free(OnnxPort& port, const TensorDesc& other) {
+void freeExtents(OnnxPort& port, const TensorDesc& other) {
   port.symbols.resize(port.desc.shape.size());
   for (size_t axis = 0; axis < port.desc.shape.size(); ++axis)
     if (port.desc.shape[axis] != other.shape[axis]) port.symbols[axis] = fmt::format("{}_{}", port.name, axis);
@@ -205,8 +205,8 @@ class GroupExport {
     std::vector<OnnxPort> outputs = first.outputs;
     for (const WrittenCase* other : sets) {
       for (size_t i = 0; i < inputs.size(); ++i)
-        if (inputs[i]) free(*inputs[i], other->inputs[i]->desc);
-      for (size_t i = 0; i < outputs.size(); ++i) free(outputs[i], other->outputs[i].desc);
+        if (inputs[i]) freeExtents(*inputs[i], other->inputs[i]->desc);
+      for (size_t i = 0; i < outputs.size(); ++i) freeExtents(outputs[i], other->outputs[i].desc);
     }
     ExportedModel model;
     model.form = first.form;

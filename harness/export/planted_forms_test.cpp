@@ -98,7 +98,6 @@ TEST(PlantedForms, EachFaultIsFound) {
                         reason.find("in the specification") != std::string::npos ||
                         reason.find("slices of axis") != std::string::npos;
     EXPECT_TRUE(isLoud) << fault.what << ": " << reason;
-    std::cout << fault.what << ": " << reason.substr(0, 150) << "\n";
   }
 }
 

@@ -21,8 +21,6 @@ constexpr std::pair<const char*, const char*> kOwnParameters[] = {{"", "clamp_lo
                                                                   {"GroupNormalization", "by_group"},
                                                                   {"InstanceNormalization", "groups"},
                                                                   {"LayerNormalization", "centred"},
-                                                                  {"MatMul", "trans_a"},
-                                                                  {"MatMul", "trans_b"},
                                                                   {"RotaryEmbedding", "rotary_dim"},
                                                                   {"SpaceToDepth", "order"}};
 
