@@ -32,6 +32,9 @@ Ending endingOf(CaseStatus status) {
     case CaseStatus::Hang:
     case CaseStatus::Fallback:
     case CaseStatus::Mistrusted:
+    case CaseStatus::Refused:
+    case CaseStatus::Unstable:
+    case CaseStatus::Leak:
     case CaseStatus::Unexpected: return Ending::Failed;
   }
   return Ending::Failed;

@@ -368,9 +368,12 @@ std::optional<int> rankOf(CaseStatus status) {
     case CaseStatus::Expected: return 3;
     case CaseStatus::Mistrusted: return 4;
     case CaseStatus::Fallback: return 5;
-    case CaseStatus::Fail: return 6;
-    case CaseStatus::Hang: return 7;
-    case CaseStatus::Crash: return 8;
+    case CaseStatus::Refused: return 6;
+    case CaseStatus::Leak: return 7;
+    case CaseStatus::Unstable: return 8;
+    case CaseStatus::Fail: return 9;
+    case CaseStatus::Hang: return 10;
+    case CaseStatus::Crash: return 11;
     default: return std::nullopt;
   }
 }

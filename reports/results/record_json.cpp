@@ -7,9 +7,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<const char*, kStatusCount> kStatusNames = {"pass",        "fail",     "crash",    "hang",
-                                                                "unsupported", "skip",     "fallback", "mistrusted",
-                                                                "unproved",    "expected", "flake",    "unexpected"};
+constexpr std::array<const char*, kStatusCount> kStatusNames = {
+    "pass",     "fail",     "crash", "hang",       "unsupported", "skip",     "fallback", "mistrusted",
+    "unproved", "expected", "flake", "unexpected", "refused",     "unstable", "leak"};
 
 template <class T>
 std::string lineOf(const T& record) {
