@@ -9,32 +9,12 @@
 namespace opkit::harness {
 namespace {
 
-/// `value` in place of the elements that are hidden.
-Status fillHidden(const Tensor& tensor, const std::vector<bool>& hidden, double value) {
-  OracleTensor one({tensor.desc.dtype, {1}});
-  one.real = {value};
-  OPKIT_ASSIGN(const Tensor stored, Tensor::onHost(one.desc));
-  one.toTensor(stored);
-  const bool coded = isCoded(tensor.desc.dtype);
-  const size_t size = coded ? 0 : sizeOf(tensor.desc.dtype);
-  for (size_t i = 0; i < hidden.size(); ++i) {
-    if (!hidden[i]) continue;
-    if (coded)
-      writeCode(tensor, i, readCode(stored, 0));
-    else
-      std::memcpy(tensor.bytes().data() + i * size, stored.bytes().data(), size);
-  }
-  return Status::ok();
-}
-
 /// The case with `value` in its hidden elements. It expects the outputs of the case.
 Result<PreparedCase> filled(const PreparedCase& c, const HiddenElements& hidden, double value) {
   PreparedCase result{c.description, c.inputs, c.expected, Status::ok()};
   for (size_t i = 0; i < hidden.size(); ++i) {
     if (hidden[i].empty()) continue;
-    OPKIT_ASSIGN(Tensor copy, copyOf(*c.inputs[i]));
-    OPKIT_TRY(fillHidden(copy, hidden[i], value));
-    result.inputs[i] = std::move(copy);
+    OPKIT_ASSIGN(result.inputs[i], withHidden(*c.inputs[i], hidden[i], value));
   }
   return result;
 }
@@ -61,6 +41,24 @@ Status judgeFilled(const OpDef& def, const PreparedCase& c, const std::vector<Te
 }
 
 }  // namespace
+
+Result<Tensor> withHidden(const Tensor& tensor, const std::vector<bool>& hidden, double value) {
+  OPKIT_ASSIGN(Tensor filled, copyOf(tensor));
+  OracleTensor one({tensor.desc.dtype, {1}});
+  one.real = {value};
+  OPKIT_ASSIGN(const Tensor stored, Tensor::onHost(one.desc));
+  one.toTensor(stored);
+  const bool coded = isCoded(tensor.desc.dtype);
+  const size_t size = coded ? 0 : sizeOf(tensor.desc.dtype);
+  for (size_t i = 0; i < hidden.size(); ++i) {
+    if (!hidden[i]) continue;
+    if (coded)
+      writeCode(filled, i, readCode(stored, 0));
+    else
+      std::memcpy(filled.bytes().data() + i * size, stored.bytes().data(), size);
+  }
+  return filled;
+}
 
 Result<HiddenElements> hiddenElements(const OpDef& def, const PreparedCase& c) {
   const HiddenFn* const names = hiddenOf(def.oracle);

@@ -61,7 +61,11 @@ bool beginsLike(const OracleTensor& first, const OracleTensor& whole) {
          std::equal(first.integer.begin(), first.integer.end(), whole.integer.begin());
 }
 
-/// The case for the first element of the batch alone, if the oracle gives it the same values.
+/// "device class discrete"
+std::string defaultName(const DeviceClass& deviceClass) { return fmt::format("device class {}", deviceClass.name); }
+
+}  // namespace
+
 std::optional<PreparedCase> aloneOf(const PreparedCase& whole, const OpDef& def) {
   if (whole.expected.empty() || whole.expected.front().shape().empty()) return std::nullopt;
   const int64_t extent = whole.expected.front().shape().front();
@@ -85,11 +89,6 @@ std::optional<PreparedCase> aloneOf(const PreparedCase& whole, const OpDef& def)
   alone.expected = *std::move(expected);
   return alone;
 }
-
-/// "device class discrete"
-std::string defaultName(const DeviceClass& deviceClass) { return fmt::format("device class {}", deviceClass.name); }
-
-}  // namespace
 
 bool sums(const OpDef& def) {
   return def.numeric == NumericClass::Products || def.numeric == NumericClass::Sum ||

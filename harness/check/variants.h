@@ -90,6 +90,10 @@ class DeviceVariants {
 /// The model with fixed shapes gives the bits of the model with free extents.
 Status checkFixedShapes(const VariantContext& context);
 
+/// The case for the first element of its batch alone, if the oracle gives it the same values; nothing if axis 0 is no
+/// batch.
+std::optional<PreparedCase> aloneOf(const PreparedCase& whole, const OpDef& def);
+
 /// The first element of a batch alone gives the bits that it has among others; classes that sum may choose another team
 /// or tile for it, and are compared with the oracle. Unsupported if the oracle
 /// does not treat the elements of axis 0 alike.

@@ -179,10 +179,12 @@ Result<std::vector<OnnxForm>> allowedForms(const CaseNode& node, const OnnxRules
   Status first = refused(kNoName, fmt::format("{} is OpKit's own", node.node.type));
   bool hasReason = false;
   for (const std::string& name : namesOf(rules, node.node.type)) {
-    const bool isChosen = options.opset > 0 && name.find("::") == std::string::npos;
+    const bool isOther = name.find("::") != std::string::npos;  // of another domain
+    const bool isChosen = options.opset > 0 && !isOther;
     for (const OperatorFact* fact : versionsOf(name)) {
       if (fact->isDeprecated) continue;
       if (isChosen && (options.opset < fact->since || options.opset > fact->until)) continue;
+      if (!isOther && fact->since > options.newest) continue;
       const int opset = isChosen ? options.opset : fact->since;
       auto form = rules.formOf(node.node, name, opset);
       const Status status = form ? FormCheck(*fact, *form, node).run() : form.error();

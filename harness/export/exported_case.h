@@ -1,6 +1,7 @@
 // Cases as models of ONNX: what `op-harness export` writes and `conformance` reads back.
 #pragma once
 
+#include <climits>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,8 @@ struct ExportedModel {
 };
 
 struct ExportOptions {
-  int opset = 0;  // of ONNX itself; 0: the oldest that has the newest form
+  int opset = 0;         // of ONNX itself; 0: the oldest that has the newest form
+  int newest = INT_MAX;  // no forms of ONNX's later opsets
 };
 
 /// The cases of a group as models. Cases whose constants differ have models of their own. `left` gets the cases
