@@ -120,7 +120,7 @@ constexpr const char* kTensorOfFile =
   return std::fread(y.GetTensorMutableRawData(), 1, size, std::fopen(file, "rb")) == size ? std::move(y) : throw std::runtime_error(file);
 })";
 constexpr const char* kTensorOfValues =
-    R"(template <class T, class N = T> Ort::Value tensor(std::vector<int64_t> dims, std::initializer_list<N> values) {
+    R"(template <class T, class N = T> Ort::Value tensor(std::vector<int64_t> dims, std::vector<N> values) {
   auto y = Ort::Value::CreateTensor<T>(Ort::AllocatorWithDefaultOptions(), dims.data(), dims.size());
   std::transform(values.begin(), values.end(), y.template GetTensorMutableData<T>(), [](N number) { return T(number); });
   return y;

@@ -261,7 +261,7 @@ TEST(ShowProgram, RunsWithTheHeadersOnTheCpu) {
 std::vector<Named> webGpuModels() {
   std::vector<Named> models;
   for (Named& named : namedModels())
-    for (const char* name : {"f32", "files", "two_shapes", "by_class", "two_inputs"})
+    for (const char* name : {"f32", "files", "two_shapes", "two_inputs"})  // WGSL leaves NaN open
       if (named.name == name) models.push_back(std::move(named));
   return models;
 }
