@@ -206,16 +206,18 @@ GuestChoice cppChoiceOf(const std::string& provider) {
   return choice;
 }
 
+std::string compileCommand() {
+  return fmt::format("g++ -std=c++17 -Wall -Werror show.cpp -I '{0}' '{1}/libonnxruntime.so.1' '-Wl,-rpath,{1}'",
+                     fromEnvironment("OPKIT_ORT_INCLUDE"), libraryFolder());
+}
+
 void runCpp(const std::string& provider, const GuestChoice& choice, std::vector<Named> models) {
-  const std::string compile =
-      fmt::format("g++ -std=c++17 -Wall -Werror show.cpp -I '{0}' '{1}/libonnxruntime.so.1' '-Wl,-rpath,{1}'",
-                  fromEnvironment("OPKIT_ORT_INCLUDE"), libraryFolder());
   for (Named& named : models) {
     for (const bool isAltered : {false, true}) {
       if (isAltered && named.model.sets[0].expected[0].elements() == 0) continue;
       if (isAltered) alter(named.model);
       const fs::path folder = write(named, named.name, choice);
-      const Ended compiled = runIn(folder, compile);
+      const Ended compiled = runIn(folder, compileCommand());
       ASSERT_EQ(compiled.code, 0) << provider << " " << named.name << ":\n" << compiled.text;
       const Ended ended = runIn(folder, "./a.out");
       isAltered ? expectWrong(ended, named) : expectRight(ended, named);
@@ -256,6 +258,78 @@ TEST(ShowProgram, RunsWithTheHeadersOnTheCpu) {
   OPKIT_SKIP_WITHOUT_NODE();
   OPKIT_SKIP_WITHOUT_HEADERS();
   runCpp("cpu", cppChoiceOf("cpu"), namedModels());
+}
+
+/// A zero where another one is expected, which a bound does not forgive if signs count.
+std::vector<Named> zeroModels(bool signOfZero) {
+  std::vector<Named> models;
+  for (const double bound : {0.0, 1.0}) {
+    models.push_back({fmt::format("zeros_{}", bound), copyModel({values(DType::Float32, {0, 1})})});
+    ExportedSet& set = models.back().model.sets[0];
+    set.expected[0].real[0] = -0.0;
+    set.tolerances[0].signOfZero = signOfZero;
+    set.tolerances[0].bound = {bound, bound};
+  }
+  return models;
+}
+
+int codeOf(const Named& named, const GuestChoice& choice, const std::string& command) {
+  const fs::path folder = write(named, named.name, choice);
+  fs::create_directory_symlink(nodeModules(), folder / "node_modules");
+  return runIn(folder, command).code;
+}
+
+TEST(ShowProgram, KnowsTheSignsOfZerosWithNode) {
+  OPKIT_SKIP_WITHOUT_NODE();
+  for (const bool signOfZero : {false, true})
+    for (const Named& named : zeroModels(signOfZero))
+      EXPECT_EQ(codeOf(named, choiceOf("cpu"), "node show.mjs"), signOfZero ? 1 : 0) << named.name;
+}
+
+TEST(ShowProgram, KnowsTheSignsOfZerosWithTheHeaders) {
+  OPKIT_SKIP_WITHOUT_NODE();
+  OPKIT_SKIP_WITHOUT_HEADERS();
+  for (const bool signOfZero : {false, true})
+    for (const Named& named : zeroModels(signOfZero))
+      EXPECT_EQ(codeOf(named, cppChoiceOf("cpu"), compileCommand() + " && ./a.out"), signOfZero ? 1 : 0) << named.name;
+}
+
+TEST(ShowProgram, LoadsAPlugin) {
+  OPKIT_SKIP_WITHOUT_NODE();
+  OPKIT_SKIP_WITHOUT_HEADERS();
+  GuestChoice choice = choiceOf("AcmeExecutionProvider");
+  choice.providerLibrary = "libacme.so";
+  choice.settings = {{"path", "a\\b\"c"}};
+  for (const Named& named : namedModels()) {
+    if (named.name != "f32" && named.name != "two_shapes") continue;
+    const fs::path folder = write(named, named.name, choice);
+    const Ended ended = runIn(folder, compileCommand() + " && ./a.out /nowhere/libacme.so");
+    EXPECT_EQ(ended.code, 1) << ended.text;
+    EXPECT_NE(ended.text.find("/nowhere/libacme.so"), std::string::npos) << ended.text;
+  }
+}
+
+TEST(ShowProgram, RefusesTypesThatItCannotCompare) {
+  ExportedModel model = copyModel({values(DType::Float32, {1})});
+  model.sets[0].expected[0] = values(DType::Int4, {}, {1});
+  const auto files = showProgram(model, choiceOf("cpu"), infoOf("cpu"), "title");
+  ASSERT_FALSE(files);
+  EXPECT_EQ(files.error().code(), StatusCode::Unsupported);
+  EXPECT_EQ(files.error().message(), "no program shows outputs of type i4");
+}
+
+TEST(ShowProgram, HasItsTitleInOneLine) {
+  const ExportedModel model = copyModel({values(DType::Float32, {1})});
+  const auto files =
+      showProgram(model, choiceOf("cpu"), infoOf("cpu"), "Relu:\nfails \\ " + std::string(200, 'x') + "\\");
+  ASSERT_TRUE(files);
+  const std::string text = textOf(files->front());
+  const std::string line = text.substr(0, text.find('\n'));
+  EXPECT_TRUE(line.starts_with("// Relu: fails \\ xxx")) << line;
+  EXPECT_TRUE(line.ends_with("xxx...")) << line;
+  EXPECT_LE(line.size(), 140u);
+  EXPECT_TRUE(text.substr(line.size()).starts_with("\n// npm install onnxruntime-node@1.30.0 && node show.mjs\n"))
+      << text;
 }
 
 std::vector<Named> webGpuModels() {
