@@ -19,7 +19,7 @@ constexpr size_t kMostOfReason = 100;
 /// "not claimed", "no form: a type that ONNX forbids": the text before the details.
 std::string reasonKind(const std::string& reason) {
   size_t end = reason.find(": ");
-  if (reason.starts_with("no form: ")) end = reason.find(": ", end + 1);
+  if (reason.starts_with("no form: ") || reason.starts_with("the specification")) end = reason.find(": ", end + 1);
   return printable(reason.substr(0, std::min(end, kMostOfReason)));
 }
 
@@ -45,7 +45,7 @@ void GuestTotals::add(const CaseRecord& one) {
   ++of.count[one.status];
   of.durationNs += one.durationNs;
   if (one.accuracy && one.status == CaseStatus::Pass) of.worstMargin = std::max(of.worstMargin, one.accuracy->margin);
-  if (one.status != CaseStatus::Unsupported) return;
+  if (one.status != CaseStatus::Unsupported && one.status != CaseStatus::Skip) return;
   Reason& reason = reasons_[reasonKind(one.reason)];
   ++reason.cases;
   reason.operators.insert(one.op);

@@ -137,7 +137,9 @@ void expectStates(const PlantedFault& planted, const std::map<std::string, Recor
     const std::string sound = isClaimed(c) ? "pass" : "unsupported";
     const bool isFound = planted.shows(c) && isExpected(planted, record);
     found += isFound;
-    if (isFound || (planted.walks && failsAtFurtherShape(record)) || (planted.shows(c) && !planted.inEach && record.status == sound)) continue;
+    if (isFound || (planted.walks && failsAtFurtherShape(record)) ||
+        (planted.shows(c) && !planted.inEach && record.status == sound))
+      continue;
     EXPECT_FALSE(planted.shows(c)) << id << ": " << record.status << ": " << record.reason;
     EXPECT_EQ(record.status, sound) << id << ": " << record.reason;
   }
