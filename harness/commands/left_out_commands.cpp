@@ -1,3 +1,4 @@
+#include "harness/commands/bench_guest.h"
 #include "harness/commands/commands.h"
 #include "harness/run/build_facts.h"
 
@@ -17,6 +18,11 @@ void addFurtherCommands(CLI::App& app, CommandContext& context) {
       };
     });
   }
+}
+
+// GuestOptions::check() refuses --ort before.
+Result<int> benchGuest(const GuestBenchArguments&, const std::string&) {
+  return Status::unsupported("--ort: not in this partial build for {}", kBuildFacts.operators);
 }
 
 }  // namespace opkit::harness
