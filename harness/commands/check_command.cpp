@@ -17,6 +17,7 @@
 #include "harness/check/shrink.h"
 #include "harness/commands/check_account.h"
 #include "harness/commands/check_evidence.h"
+#include "harness/commands/check_guest.h"
 #include "harness/commands/check_hangs.h"
 #include "harness/commands/check_job.h"
 #include "harness/commands/check_rerun.h"
@@ -30,6 +31,7 @@
 #include "harness/commands/oracle_option.h"
 #include "harness/commands/second_opinion.h"
 #include "harness/export/capsule_folder.h"
+#include "harness/guest/guest_options.h"
 #include "harness/run/build_facts.h"
 #include "harness/run/failure_causes.h"
 #include "harness/run/isolated_jobs.h"
@@ -46,12 +48,15 @@ constexpr size_t kMostCauses = 12;  // operators in the summary of causes
 constexpr size_t kLargestWorker = size_t{640} << 20;
 // Failing groups that run again, unless their failures are written as expectations.
 constexpr size_t kMostReruns = 50;
+constexpr int kLatestOpset = 1000;
 
 struct CheckArguments {
   BackendOptions backend;
   CaseOptions cases;
   ExpectationOptions expectations;
   EvidenceOptions evidence;
+  GuestOptions guest;
+  int opset = 0;  // with a guest
   std::string json, junit, saveFolder, debugFolder, storeFile;
   Shard shard;
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
@@ -650,6 +655,44 @@ Result<int> debug(const CheckArguments& options, const OpRegistry& registry) {
   return debugCase(catalogue, registry, options.backend, {.folder = options.debugFolder, .brief = options.brief});
 }
 
+/// The cases of another engine are chosen as `export` does.
+Result<int> askGuest(const CheckArguments& options, const std::string& commandLine) {
+  OPKIT_TRY(options.guest.check());
+  GuestCheckArguments asked{.guest = options.guest.choice,
+                            .cases = options.cases,
+                            .budget = options.budget,
+                            .day = options.day,
+                            .sample = options.sample,
+                            .shard = options.shard,
+                            .opset = options.opset,
+                            .expectations = options.expectations,
+                            .json = options.json,
+                            .junit = options.junit,
+                            .saveFolder = options.saveFolder,
+                            .jobs = options.jobs,
+                            .memoryMiB = options.memoryMiB,
+                            .annotations = options.annotations,
+                            .verbose = options.verbose};
+  if (options.hasTimeout) asked.timeoutSeconds = options.timeoutSeconds;
+  return checkGuest(asked, commandLine);
+}
+
+/// --ort and what goes with it. Options about OpKit's own backends do not.
+void addGuestOptions(CLI::App& command, CheckArguments& options) {
+  options.guest.add(command);
+  CLI::Option* const ort = command.get_option("--ort");
+  command
+      .add_option("--opset", options.opset,
+                  "With --ort: write nodes of this opset of ONNX (default: the newest form "
+                  "that the provider claims)")
+      ->check(cli::wholeNumber(1, kLatestOpset))
+      ->needs(ort);
+  for (const char* own :
+       {"--backend", "--device", "--validation", "--mask", "--simd", "--brief", "--in-turns", "--slowest", "--oracle",
+        "--store", "--debug", "--sanitize", "--evidence", "--verify", "--margins", "--subchecks"})
+    ort->excludes(command.get_option(own));
+}
+
 }  // namespace
 
 void addCheckCommand(CLI::App& app, CommandContext& context) {
@@ -736,6 +779,7 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
   command->add_flag("--subchecks", options->subChecks,
                     "Print a table of operators and sub-checks: how often each ran, and why it did not");
   command->add_flag("--verbose", options->verbose, "Print each case and its sub-checks");
+  addGuestOptions(*command, *options);
   command->footer(
       "Examples:\n"
       "  op-harness check --backend cpu,vulkan\n"
@@ -747,12 +791,14 @@ void addCheckCommand(CLI::App& app, CommandContext& context) {
       "  op-harness check --expectations reports/expectations\n"
       "  op-harness check --op Softmax --evidence evidence.md\n"
       "  op-harness check --verify evidence.md\n"
+      "  op-harness check --ort libonnxruntime.so.1 --ep webgpu\n"
       "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'\n"
       "  gdb --args op-harness check --backend cpu --case ID --brief --debug /tmp/case");
   command->callback([options, timeout, &context] {
     options->hasTimeout = timeout->count() > 0;
     context.run = [options, &context]() -> Result<int> {
       if (const char* actions = std::getenv("GITHUB_ACTIONS")) options->annotations |= std::string(actions) == "true";
+      if (options->guest.choice.isGiven()) return askGuest(*options, context.commandLine);
       if (!options->evidence.verify.empty() && !options->evidence.isRepeated)
         return repeatEvidence(*options->command, options->evidence);
       if (!options->debugFolder.empty()) return debug(*options, plugins().registry());

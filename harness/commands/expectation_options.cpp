@@ -9,9 +9,11 @@ std::vector<DeviceInfo> infosOf(const std::vector<DescribedDevice>& devices) {
   return infos;
 }
 
-std::vector<std::string> backendNames() {
+/// Files may also be for another engine's provider, if the run asks it.
+std::vector<std::string> backendNames(const std::vector<DescribedDevice>& devices) {
   std::vector<std::string> names;
   for (const BackendKind& kind : backendKinds()) names.push_back(kind.name);
+  for (const DescribedDevice& device : devices) names.push_back(device.info.backend);
   return names;
 }
 
@@ -28,13 +30,13 @@ void ExpectationOptions::add(CLI::App& command) {
 
 Result<Expectations> ExpectationOptions::read(const std::vector<DescribedDevice>& devices) const {
   if (folder.empty()) return Expectations();
-  return Expectations::read(folder, infosOf(devices), backendNames());
+  return Expectations::read(folder, infosOf(devices), backendNames(devices));
 }
 
 Result<std::optional<ExpectationWriter>> ExpectationOptions::openWriter(
     const std::vector<DescribedDevice>& devices) const {
   if (emitFolder.empty()) return std::optional<ExpectationWriter>();
-  OPKIT_ASSIGN(ExpectationWriter writer, ExpectationWriter::open(emitFolder, infosOf(devices), backendNames()));
+  OPKIT_ASSIGN(ExpectationWriter writer, ExpectationWriter::open(emitFolder, infosOf(devices), backendNames(devices)));
   return std::optional(std::move(writer));
 }
 

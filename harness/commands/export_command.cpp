@@ -6,8 +6,7 @@
 #include "engine/base/json_text.h"
 #include "engine/base/printable.h"
 #include "harness/check/shrink.h"
-#include "harness/commands/check_sample.h"
-#include "harness/commands/day_cases.h"
+#include "harness/commands/chosen_groups.h"
 #include "harness/export/case_folder.h"
 #include "harness/export/folder_lock.h"
 #include "harness/export/read_back.h"
@@ -26,20 +25,13 @@ constexpr double kExportTimeoutSeconds = 600;  // of a group
 constexpr int kLatestOpset = 1000;
 
 struct ExportArguments {
-  CaseOptions cases;
+  GroupChoice choice;
   ExportOptions form;
-  Shard shard;
   std::string folder;
   std::string capsule;  // takes the place of a choice of cases; empty: none
-  std::string budget;   // seconds; empty: none
   size_t jobs = std::max(1u, std::thread::hardware_concurrency());
-  bool written = false;
-  bool sample = false;
   bool roundTrip = false;
   bool verbose = false;
-
-  /// Draws belong to a choice, as in `check`.
-  bool draws() const { return (sample || !budget.empty()) && !written; }
 };
 
 /// The work of one process: the models of a group in folders. The answer is JSON: "folders", "left" with ids and
@@ -125,60 +117,12 @@ class ExportRun {
 
  private:
   Result<std::vector<CaseGroup>> chosenGroups() const {
-    if (options_.capsule.empty()) return groupsOfOptions();
+    if (options_.capsule.empty()) return options_.choice.groups(registry_, limits());
     OPKIT_ASSIGN(Capsule capsule, readCapsule(options_.capsule, registry_));
     std::vector<CaseGroup> groups;
     groups.push_back(std::move(capsule.group));
     dropRepeated(groups);
     return groups;
-  }
-
-  Result<std::vector<CaseGroup>> groupsOfOptions() const {
-    CaseOptions cases = options_.cases;
-    cases.reach = options_.draws();
-    std::optional<DayBudget> budget;
-    if (!options_.budget.empty()) budget = dayBudget(options_.budget, std::nullopt, registry_);
-    OPKIT_ASSIGN(Catalogue catalogue, loadCasesOf(cases, budget, registry_));
-    std::vector<CaseGroup> groups;
-    if (!options_.cases.id.empty()) {
-      groups = {{{catalogue.groups.at(0).cases.front()}}};
-    } else if (options_.sample) {
-      OPKIT_ASSIGN(groups, sampledGroups(catalogue));
-    } else if (budget) {
-      const DaySet day = daySet(catalogue, registry_, *budget);
-      for (const std::vector<size_t>* chosen : {&day.groups, &day.brief})
-        for (const size_t group : *chosen) groups.push_back(std::move(catalogue.groups[group]));
-      std::erase_if(groups, [](const CaseGroup& group) { return group.cases.empty(); });  // a group of both
-    } else {
-      groups = std::move(catalogue.groups);
-    }
-    dropRepeated(groups);
-    options_.shard.keepMine(groups);
-    return groups;
-  }
-
-  /// The sample of backend cpu; its cases of one group stay together.
-  Result<std::vector<CaseGroup>> sampledGroups(const Catalogue& catalogue) const {
-    BackendOptions backend;
-    backend.backends = {"cpu"};
-    OPKIT_ASSIGN(const std::vector<CheckUnit> units, sampleUnits(catalogue, registry_, backend, limits()));
-    std::map<size_t, std::set<size_t>> chosen;
-    for (const CheckUnit& unit : units)
-      if (unit.isGroup()) chosen[unit.group].insert(unit.only.value_or(0));
-    std::vector<CaseGroup> groups;
-    for (const auto& [group, indices] : chosen) {
-      groups.emplace_back();
-      for (const size_t i : indices) groups.back().cases.push_back(catalogue.groups[group].cases[i]);
-    }
-    return groups;
-  }
-
-  /// Two entries of case files may stand for one case.
-  static void dropRepeated(std::vector<CaseGroup>& groups) {
-    std::set<std::string> seen;
-    for (CaseGroup& group : groups)
-      std::erase_if(group.cases, [&](const Case& c) { return !seen.insert(c.id()).second; });
-    std::erase_if(groups, [](const CaseGroup& group) { return group.cases.empty(); });
   }
 
   IsolationLimits limits() const {
@@ -252,7 +196,7 @@ class ExportRun {
   }
 
   Result<int> finish(bool isEmpty) const {
-    const std::string& one = options_.capsule.empty() ? options_.cases.id : options_.capsule;
+    const std::string& one = options_.capsule.empty() ? options_.choice.cases.id : options_.capsule;
     if (!one.empty() && tally_.left > 0 && tally_.cases == 0)
       return Status::unsupported("{}: no form in ONNX: {}", one, tally_.lastReason);
     if (interrupted()) return finishInterrupted();
@@ -310,13 +254,7 @@ void addExportCommand(CLI::App& app, CommandContext& context) {
   command->add_option("DIR", options->folder, "Write the folders into this new or empty folder")
       ->required()
       ->check(cli::outputFolder());
-  options->cases.add(*command);
-  command->add_flag("--written", options->written, "With --sample or --budget: take no drawn cases");
-  CLI::Option* const sample = command->add_flag(
-      "--sample", options->sample, "Take a few cases of each operator, as `check --sample --backend cpu` does");
-  command->add_option("--budget", options->budget, "Take the cases that `check --budget` takes today")
-      ->check(cli::seconds())
-      ->excludes(sample);
+  options->choice.add(*command);
   command
       ->add_option("--opset", options->form.opset,
                    "Write nodes of this opset of ONNX (default: the oldest that has "
@@ -325,7 +263,7 @@ void addExportCommand(CLI::App& app, CommandContext& context) {
   command->add_option("--jobs", options->jobs, "Use this many worker processes")
       ->capture_default_str()
       ->check(cli::wholeNumber(1, kMostWorkers));
-  addShard(*command, options->shard, "the cases");
+  addShard(*command, options->choice.shard, "the cases");
   CLI::Option* const capsule =
       command->add_option("--capsule", options->capsule, "Take the cases of this file that `check --save` wrote");
   for (const char* choice : {"--op", "--filter", "--case", "--cases", "--seed", "--sample", "--budget", "--shard"})

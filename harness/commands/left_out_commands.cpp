@@ -1,4 +1,5 @@
 #include "harness/commands/bench_guest.h"
+#include "harness/commands/check_guest.h"
 #include "harness/commands/commands.h"
 #include "harness/run/build_facts.h"
 
@@ -20,7 +21,10 @@ void addFurtherCommands(CLI::App& app, CommandContext& context) {
   }
 }
 
-// GuestOptions::check() refuses --ort before.
+/// GuestOptions::check() has said so before.
+Result<int> checkGuest(const GuestCheckArguments&, const std::string&) {
+  return Status::unsupported("--ort: not in this partial build for {}", kBuildFacts.operators);
+}
 Result<int> benchGuest(const GuestBenchArguments&, const std::string&) {
   return Status::unsupported("--ort: not in this partial build for {}", kBuildFacts.operators);
 }

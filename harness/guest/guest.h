@@ -1,7 +1,9 @@
-// Guest: another engine, loaded into this process, that runs models of ONNX with one of its providers. `op-harness check
+// Guest: another engine, loaded into this process, that runs models of ONNX with one of its providers. `op-harness
+// check
 // --ort` and `bench --ort` ask it OpKit's cases.
 //
-// A guest may crash, hang and print. Open it in a worker process only (harness/run/isolated_jobs.h). Used by one thread.
+// A guest may crash, hang and print. Open it in a worker process only (harness/run/isolated_jobs.h). Used by one
+// thread.
 #pragma once
 
 #include <memory>

@@ -10,12 +10,11 @@
 #include "harness/check/op_model.h"
 #include "harness/compare/compare.h"
 #include "harness/guest/guest_check.h"
+#include "harness/guest/guest_job.h"
 #include "harness/run/worker_note.h"
 
 namespace opkit::harness {
 namespace {
-
-constexpr int kMostOffers = 4;  // older forms that are offered, if the guest takes no newer one
 
 /// The case, and the next of its group with another shape.
 CaseGroup shapesOf(const CaseGroup& group, size_t index) {
@@ -76,7 +75,7 @@ class GuestAnswer {
   /// The model that all sides get; nothing if there is none, which `result` says.
   std::optional<BenchModel> ask() {
     ExportOptions options{.newest = bench_.guest.info().newestOpset};
-    for (int tries = 0; tries < kMostOffers; ++tries) {
+    for (int tries = 0; tries < kMostForms; ++tries) {
       noteWork("the model of " + result.id);
       ExportedGroup exported = exportGroup(pair_, bench_.registry, bench_.rules, options);
       const auto place = placeOf(exported, result.id);

@@ -9,6 +9,8 @@
 
 #include "engine/base/json_text.h"
 #include "engine/tools/cli.h"
+#include "harness/guest/guest_job.h"
+#include "harness/guest/guest_logs.h"
 #include "harness/run/worker_note.h"
 #include "reports/results/record_json.h"
 
@@ -95,17 +97,25 @@ GuestBenchRun::GuestBenchRun(const GuestBenchPlan& plan, ResultFile& file)
     : plan_(plan), file_(file), table_(headingOf(plan.sides)), progress_(plan.chosen.size()) {}
 
 Status GuestBenchRun::run() {
+  OPKIT_ASSIGN(const GuestLogs logs, GuestLogs::create());
   GuestBenchJob job(plan_);
   const IsolationLimits limits{
       .workers = 1, .timeoutSeconds = plan_.timeoutSeconds, .stop = [this] { return !file_.status().isOk(); }};
   OPKIT_TRY(runIsolated(
-      plan_.chosen.size(), limits, [&](size_t i) { return job.time(i); },
-      [&](size_t i, const JobOutcome& outcome) { takeCase(i, outcome); }));
+      plan_.chosen.size(), limits,
+      [&](size_t i) {
+        printInto(logs.of(i));
+        return job.time(i);
+      },
+      [&](size_t i, const JobOutcome& outcome) {
+        takeCase(i, outcome, logs.lastLines(i));
+        logs.remove(i);
+      }));
   progress_.clear();
   return file_.status();
 }
 
-void GuestBenchRun::takeCase(size_t chosen, const JobOutcome& outcome) {
+void GuestBenchRun::takeCase(size_t chosen, const JobOutcome& outcome, const std::string& printed) {
   const Case& c = plan_.chosen[chosen].description();
   progress_.step(c.op);
   std::vector<CaseRecord> sides;
@@ -117,7 +127,7 @@ void GuestBenchRun::takeCase(size_t chosen, const JobOutcome& outcome) {
   } else {
     for (const CaseResult& result : lost(c, outcome)) {
       sides.push_back(toRecord(result));
-      if (isFailure(result.status)) blocks.push_back(failureBlock(result, result.repro));
+      if (isFailure(result.status)) blocks.push_back(failureBlock(result, result.repro) + printed);
     }
   }
   if (!blocks.empty()) progress_.clear();

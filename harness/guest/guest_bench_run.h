@@ -61,7 +61,8 @@ class GuestBenchRun {
   bool failed() const { return failed_; }
 
  private:
-  void takeCase(size_t chosen, const JobOutcome& outcome);
+  /// `printed`: the last lines of the worker.
+  void takeCase(size_t chosen, const JobOutcome& outcome, const std::string& printed);
   std::vector<CaseResult> lost(const Case& c, const JobOutcome& outcome) const;
   void record(const std::vector<CaseRecord>& sides);
   void addRows(const std::vector<CaseRecord>& sides);

@@ -326,7 +326,8 @@ class Asking {
     for (const std::string& question : guestQuestions()) {
       const auto isIt = [&](const auto& one) { return one.name == question; };
       if (std::ranges::any_of(result.subChecks, isIt) || std::ranges::any_of(result.notRun, isIt)) continue;
-      result.skip(question, result.status == CaseStatus::Pass ? "asked of the operator's first case" : "the case failed");
+      result.skip(question,
+                  result.status == CaseStatus::Pass ? "asked of the operator's first case" : "the case failed");
     }
   }
 

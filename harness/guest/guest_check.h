@@ -25,8 +25,8 @@ const std::vector<std::string>& guestQuestions();
 
 /// Asks a session of `guest` about all data sets of its model: a result per set. `leak`: also that, of the first set.
 ///
-/// A result is Fail, Refused if a run gave an error, Unstable or Leak; the reason names the question. Marks its work for
-/// the report of a crash (noteWork).
+/// A result is Fail, Refused if a run gave an error, Unstable or Leak; the reason names the question. Marks its work
+/// for the report of a crash (noteWork).
 std::vector<CaseResult> askGuest(Guest& guest, GuestSession& session, const ExportedModel& model,
                                  const OpRegistry& registry, bool leak);
 

@@ -21,19 +21,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMostForms = 4;                    // older forms that are offered, if the guest claims no newer one
-constexpr size_t kMostStopBytes = 1 << 20;       // of a case that gets further shapes
-constexpr double kDescribeSeconds = 120;         // until the guest is open
-
-/// From now on this process prints into `path`.
-void printInto(const std::filesystem::path& path) {
-  std::fflush(nullptr);
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-  if (file < 0) return;
-  dup2(file, STDOUT_FILENO);
-  dup2(file, STDERR_FILENO);
-  close(file);
-}
+constexpr size_t kMostStopBytes = 1 << 20;  // of a case that gets further shapes
+constexpr double kDescribeSeconds = 120;    // until the guest is open
 
 size_t bytesOfInputs(const Case& c) {
   size_t bytes = 0;
@@ -90,6 +79,15 @@ Result<GuestInfo> infoFromText(const std::string& text) {
 
 }  // namespace
 
+void printInto(const std::filesystem::path& path) {
+  std::fflush(nullptr);
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  dup2(file, STDOUT_FILENO);
+  dup2(file, STDERR_FILENO);
+  close(file);
+}
+
 std::string GuestReports::toText() const {
   Json list = Json::array();
   for (const One& one : reports) list.push_back({{"record", toJson(one.record)}, {"block", one.block}});
@@ -121,6 +119,7 @@ GuestReports GuestJob::run(const GuestUnit& unit, const std::filesystem::path& l
   for (CaseResult& result : ask(unit)) {
     result.backend = choice_.name();
     result.device = guest_->info().provider;
+    result.provider = guest_->info().version;
     result.repro = repeatGuest(choice_, result.id);
     answer.reports.push_back(
         {toRecord(result), isFailure(result.status) ? failureBlock(result, result.repro) : std::string()});
@@ -129,7 +128,6 @@ GuestReports GuestJob::run(const GuestUnit& unit, const std::filesystem::path& l
   return answer;
 }
 
-/// The group in the newest form that the guest claims; nothing if it claims none.
 std::optional<ExportedGroup> GuestJob::claimed(const CaseGroup& group, std::string& refusal) {
   ExportOptions options{.opset = opset_, .newest = guest_->info().newestOpset};
   for (int tries = 0; tries < kMostForms; ++tries) {
@@ -186,6 +184,7 @@ std::vector<CaseResult> GuestJob::askModel(const ExportedModel& model, const Cas
     return own;
   }
   for (CaseResult& result : askGuest(*guest_, *load.session, model, registry_, leak)) {
+    result.kernel = fmt::format("{}-{}", model.form.type, model.form.opset);
     if (isOwn(result.id)) {
       own.push_back(std::move(result));
     } else if (!own.empty() && own[0].status == CaseStatus::Pass && isFailure(result.status)) {
@@ -215,8 +214,8 @@ Result<GuestInfo> describeGuest(const GuestChoice& choice) {
 }
 
 std::string repeatGuest(const GuestChoice& choice, const std::string& id) {
-  std::string command = fmt::format("op-harness check --ort {} --ep {}", shellQuoted(choice.library),
-                                    shellQuoted(choice.provider));
+  std::string command =
+      fmt::format("op-harness check --ort {} --ep {}", shellQuoted(choice.library), shellQuoted(choice.provider));
   if (!choice.providerLibrary.empty()) command += " --ep-library " + shellQuoted(choice.providerLibrary);
   for (const auto& [key, value] : choice.settings) command += " --ep-option " + shellQuoted(key + "=" + value);
   return command + " --case " + shellQuoted(id);

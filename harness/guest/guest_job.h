@@ -8,6 +8,9 @@
 
 namespace opkit::harness {
 
+/// Forms of ever older opsets that are offered to a guest, until it claims one.
+inline constexpr int kMostForms = 4;
+
 /// The unit of isolation: a group, or after a crash one case of it.
 struct GuestUnit {
   const CaseGroup* group = nullptr;
@@ -41,6 +44,7 @@ class GuestJob {
  private:
   std::vector<CaseResult> ask(const GuestUnit& unit);
   std::vector<CaseResult> askModel(const ExportedModel& model, const CaseGroup& group, bool leak);
+  /// The group in the newest form that the guest claims; nothing if it claims none.
   std::optional<ExportedGroup> claimed(const CaseGroup& group, std::string& refusal);
 
   const GuestChoice& choice_;
@@ -49,6 +53,9 @@ class GuestJob {
   int opset_;
   std::unique_ptr<Guest> guest_;
 };
+
+/// From now on this process prints into `path`.
+void printInto(const std::filesystem::path& path);
 
 /// What the guest is, described by a worker process. InvalidArgument: it cannot be opened, or the worker ended.
 Result<GuestInfo> describeGuest(const GuestChoice& choice);

@@ -39,6 +39,7 @@ class OrtGuest final : public Guest {
   Status chooseProvider();
   /// Whether a session starts with the provider, as it does not without a device or with wrong settings.
   Status tryProvider();
+  Status startFailure(const OrtError& error) const;
   /// A session with the provider. Each gets options of its own: the WebGPU provider crashes if options serve twice.
   std::optional<OrtError> createGuestSession(const std::vector<uint8_t>& model, Owned<OrtSession>& session) const;
   Status findNewestOpset();
@@ -82,7 +83,7 @@ Status OrtGuest::chooseProvider() {
   }
   OPKIT_ASSIGN(anchor_, newOptions(*library_));
   if (const auto error = addProvider(*library_, environment_.get(), provider_, choice_, anchor_.get()))
-    return Status::invalidArgument("{}: {} with these settings: {}", choice_.library, provider_.name, error->message);
+    return startFailure(*error);
   return tryProvider();
 }
 
@@ -92,7 +93,12 @@ Status OrtGuest::tryProvider() {
   Owned<OrtSession> session;
   const auto error = createGuestSession(model, session);
   if (!error || isNotClaimed(*error)) return Status::ok();
-  return Status::invalidArgument("{}: {} does not start: {}", choice_.library, provider_.name, error->message);
+  return startFailure(*error);
+}
+
+Status OrtGuest::startFailure(const OrtError& error) const {
+  return Status::invalidArgument("{}: {} does not start{}: {}", choice_.library, provider_.name,
+                                 choice_.settings.empty() ? "" : " with these settings", error.message);
 }
 
 std::optional<OrtError> OrtGuest::createGuestSession(const std::vector<uint8_t>& model,

@@ -96,22 +96,20 @@ Result<Provider> findProvider(const OrtLibrary& library, OrtEnv* environment, co
   OPKIT_ASSIGN(const std::vector<ProviderDevice> devices, providerDevices(library, environment));
   const auto isChosen = [&](const std::string& name) { return plainName(name) == plainName(choice.provider); };
   Provider provider;
-  // A built-in provider finds its device itself, also one that the library's search for hardware does not see.
   for (const std::string& name : builtIn) {
     if (!choice.providerLibrary.empty() || !isChosen(name)) continue;
     provider.name = name;
     provider.shortName = shortNameOf(name);
     provider.isCpu = plainName(name) == "cpu";
-    return provider;
   }
   for (const ProviderDevice& device : devices) {
-    if (!isChosen(device.provider)) continue;
+    if (provider.isCpu || provider.device || !isChosen(device.provider)) continue;
     provider.name = device.provider;
     provider.device = device.device;
-    provider.description = describe(library, device.device);
-    return provider;
+    if (provider.shortName.empty()) provider.description = describe(library, device.device);  // else it finds its own
   }
-  return unknownProvider(choice, builtIn, devices);
+  if (provider.name.empty()) return unknownProvider(choice, builtIn, devices);
+  return provider;
 }
 
 std::optional<OrtError> addProvider(const OrtLibrary& library, OrtEnv* environment, const Provider& provider,
@@ -122,9 +120,12 @@ std::optional<OrtError> addProvider(const OrtLibrary& library, OrtEnv* environme
     keys.push_back(key.c_str());
     values.push_back(value.c_str());
   }
-  if (!provider.device)
-    return library.failureOf(kAppendProvider, options, provider.shortName.c_str(), keys.data(), values.data(),
-                             keys.size());
+  // By name a built-in provider finds its device itself, also one that the library's search for hardware does not see.
+  if (!provider.shortName.empty()) {
+    auto error = library.failureOf(kAppendProvider, options, provider.shortName.c_str(), keys.data(), values.data(),
+                                   keys.size());
+    if (!error || !provider.device) return error;
+  }
   const OrtEpDevice* const devices[] = {provider.device};
   return library.failureOf(kAppendProviderDevices, options, environment, devices, size_t{1}, keys.data(), values.data(),
                            keys.size());

@@ -18,9 +18,9 @@ struct ProviderDevice {
 
 struct Provider {
   std::string name;                     // "WebGpuExecutionProvider"
-  std::string shortName;                // by which sessions get a built-in one: "WebGPU"
+  std::string shortName;                // by which sessions get a built-in one: "WebGPU"; else empty
   bool isCpu = false;                   // every session has it
-  const OrtEpDevice* device = nullptr;  // of a provider that is chosen by its device
+  const OrtEpDevice* device = nullptr;  // the first that it offers; null: it is known by its name alone
   std::string description;              // of the device
 };
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,25 @@ Status providersAreListed(const OrtLibrary& library, OrtEnv* environment) {
   return Status::ok();
 }
 
+/// Calls that must fail, and say why.
+Status wrongCallsFail(const OrtLibrary& library, OrtEnv* environment) {
+  OPKIT_ASSIGN(const Owned<OrtSessionOptions> options, newOptions(library));
+  const auto names = [](const std::optional<OrtError>& error, const char* word) {
+    return error && error->message.find(word) != std::string::npos;
+  };
+  const auto level = library.failureOf(kSetOptimization, options.get(), static_cast<OrtOptimization>(12345));
+  OPKIT_TRY(expect(level.has_value(), "a wrong level of optimisation is taken"));
+  const char* const* none = nullptr;
+  const auto provider = library.failureOf(kAppendProvider, options.get(), "OpKitNowhere", none, none, size_t{0});
+  OPKIT_TRY(expect(names(provider, "OpKitNowhere"), "a provider that is not there is taken"));
+  const auto file = library.failureOf(kRegisterProviderLibrary, environment, "OpKit", "/opkit/nowhere.so");
+  OPKIT_TRY(expect(names(file, "nowhere.so"), "a provider's library that is not there is taken"));
+  const OrtEpDevice* const* devices = nullptr;
+  const auto device =
+      library.failureOf(kAppendProviderDevices, options.get(), environment, devices, size_t{0}, none, none, size_t{0});
+  return expect(device.has_value(), "a provider without a device is taken");
+}
+
 Status aModelRuns(const OrtLibrary& library, OrtEnv* environment, const OrtMemoryInfo* memory) {
   OPKIT_ASSIGN(const std::vector<uint8_t> model, differenceModel());
   OPKIT_ASSIGN(const Owned<OrtSessionOptions> options, newOptions(library));
@@ -87,6 +107,7 @@ Status everyStep(const OrtLibrary& library) {
   OPKIT_ASSIGN(const Owned<OrtMemoryInfo> memory, newCpuMemory(library));
   OPKIT_TRY(tensorsComeBack(library, memory.get()));
   OPKIT_TRY(providersAreListed(library, environment.get()));
+  OPKIT_TRY(wrongCallsFail(library, environment.get()));
   return aModelRuns(library, environment.get(), memory.get());
 }
 
