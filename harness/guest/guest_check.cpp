@@ -102,7 +102,7 @@ size_t numberOf(const std::string& name) {
 /// A failed question; the first one gives the case its state.
 void fail(CaseResult& result, const std::string& question, const std::string& why, CaseStatus as = CaseStatus::Fail) {
   const bool isFirst = result.status == CaseStatus::Pass;
-  result.check(question, Status::internal("{}: {}", question, why));
+  result.check(question, Status::internal("{}", why));
   if (isFirst) result.status = as;
 }
 

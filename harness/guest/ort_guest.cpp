@@ -39,7 +39,6 @@ class OrtGuest final : public Guest {
   Status chooseProvider();
   /// Whether a session starts with the provider, as it does not without a device or with wrong settings.
   Status tryProvider();
-  Status startFailure(const OrtError& error) const;
   /// A session with the provider. Each gets options of its own: the WebGPU provider crashes if options serve twice.
   std::optional<OrtError> createGuestSession(const std::vector<uint8_t>& model, Owned<OrtSession>& session) const;
   Status findNewestOpset();
@@ -52,8 +51,7 @@ class OrtGuest final : public Guest {
   std::unique_ptr<OrtLibrary> library_;
   Owned<OrtEnv> environment_;
   Owned<OrtMemoryInfo> memory_;
-  Owned<OrtSessionOptions> anchor_;      // with the provider; no session has it. It keeps a WebGPU device open
-  Owned<OrtSessionOptions> cpuOptions_;  // without
+  Owned<OrtSessionOptions> cpuOptions_;  // without the provider
   Provider provider_;
   GuestInfo info_;
 };
@@ -81,9 +79,6 @@ Status OrtGuest::chooseProvider() {
     return Status::invalidArgument("{}: {} has no settings, got {}", choice_.library, provider_.name,
                                    choice_.settings.front().first);
   }
-  OPKIT_ASSIGN(anchor_, newOptions(*library_));
-  if (const auto error = addProvider(*library_, environment_.get(), provider_, choice_, anchor_.get()))
-    return startFailure(*error);
   return tryProvider();
 }
 
@@ -93,12 +88,8 @@ Status OrtGuest::tryProvider() {
   Owned<OrtSession> session;
   const auto error = createGuestSession(model, session);
   if (!error || isNotClaimed(*error)) return Status::ok();
-  return startFailure(*error);
-}
-
-Status OrtGuest::startFailure(const OrtError& error) const {
   return Status::invalidArgument("{}: {} does not start{}: {}", choice_.library, provider_.name,
-                                 choice_.settings.empty() ? "" : " with these settings", error.message);
+                                 choice_.settings.empty() ? "" : " with these settings", error->message);
 }
 
 std::optional<OrtError> OrtGuest::createGuestSession(const std::vector<uint8_t>& model,

@@ -32,10 +32,12 @@ std::vector<const char*> pointersTo(const std::vector<std::string>& names) {
   return pointers;
 }
 
-/// Whether a run failed since an output is not what the caller expected. The code does not tell.
+/// Whether a run failed since an output is not what the caller expected: by the model, by a kernel of the CPU (older
+/// libraries first), or where a device's result is copied. The code does not tell.
 bool isAboutOutputs(const OrtError& error) {
   for (const std::string_view text :
-       {"shape verification failed", "invalid dimensions for output", "Unexpected output data type"})
+       {"shape verification failed", "invalid dimensions for output", "but the computed output shape",
+        "Tensor size mismatch", "Unexpected output data type"})
     if (error.message.find(text) != std::string::npos) return true;
   return false;
 }

@@ -30,6 +30,8 @@ class OrtGuestSession final : public GuestSession {
   static Result<std::unique_ptr<OrtGuestSession>> create(const OrtLibrary& library, const OrtMemoryInfo* memory,
                                                          Owned<OrtSession> session);
 
+  /// A provider that copies its results, as WebGPU does, is not seen to give another shape of the same size if the
+  /// model leaves the extents free; run() shows it.
   Status runInto(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) override;
   Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs) override;
 
