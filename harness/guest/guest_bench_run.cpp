@@ -56,6 +56,9 @@ double medianOf(const CaseRecord& record, const char* figure) {
   return found == record.times.end() || found->second.median <= 1 ? 0 : found->second.median;
 }
 
+/// "0.98", "27754"
+std::string ratioText(double ratio) { return fmt::format("{:.{}f}", ratio, ratio < 100 ? 2 : 0); }
+
 double geometricMean(const std::vector<double>& values) {
   const double sum =
       std::accumulate(values.begin(), values.end(), 0.0, [](double all, double one) { return all + std::log(one); });
@@ -171,7 +174,7 @@ void GuestBenchRun::addRows(const std::vector<CaseRecord>& sides) {
     for (size_t i = 1; i < sides.size(); ++i) {
       const double own = medianOf(sides[i], phase.figure);
       cells.push_back(own > 0 ? cli::formatNs(own) : "-");
-      ratios.push_back(own > 0 ? fmt::format("{:.2f}", guest / own) : "-");
+      ratios.push_back(own > 0 ? ratioText(guest / own) : "-");
       if (own > 0) ratios_[{phase.name, i}].push_back(guest / own);
     }
     cells.push_back(cli::formatNs(guest));
@@ -187,8 +190,8 @@ void GuestBenchRun::print() const {
       const auto found = ratios_.find({phase.name, i});
       if (found == ratios_.end()) continue;
       const std::vector<double>& values = found->second;
-      fmt::print("{}: {} takes {:.2f} times the time of {}, the geometric mean of {} case{}\n", phase.name,
-                 plan_.sides[0], geometricMean(values), plan_.sides[i], values.size(), values.size() == 1 ? "" : "s");
+      fmt::print("{}: {} takes {} times the time of {}, the geometric mean of {} case{}\n", phase.name, plan_.sides[0],
+                 ratioText(geometricMean(values)), plan_.sides[i], values.size(), values.size() == 1 ? "" : "s");
     }
   if (!untimed_.empty()) fmt::print("not timed:\n{}\n", fmt::join(untimed_, "\n"));
 }
