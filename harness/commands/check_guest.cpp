@@ -36,10 +36,10 @@ class GuestRun {
     const std::vector<DescribedDevice> devices = {{deviceOf(), "", "", ""}};
     OPKIT_ASSIGN(expectations_, options_.expectations.read(devices));
     OPKIT_ASSIGN(writer_, options_.expectations.openWriter(devices));
-    OPKIT_ASSIGN(std::vector<CaseGroup> groups, chosen().groups(registry_, limits()));
     OPKIT_ASSIGN(GuestLogs logs, GuestLogs::create());
     logs_.emplace(std::move(logs));
     printHead();
+    OPKIT_ASSIGN(std::vector<CaseGroup> groups, chosen().groups(registry_, limits()));
     begunNs_ = nowNs();
     RunPlan plan;
     for (const CaseGroup& group : groups) plan[backend_] += group.cases.size();
@@ -78,6 +78,8 @@ class GuestRun {
   void printHead() const {
     fmt::print("{} {}, {}; opsets up to {}; without fallback\n", info_.engine, info_.version,
                printable(deviceOf().name), info_.newestOpset);
+    if (chosen().sample) fmt::print("cases: a few of each operator; --op, --budget or --shard choose others\n");
+    std::fflush(stdout);
     fmt::print(
         "questions: {}; not asked of another engine: guards inside its memory, other device classes and kernels, its "
         "counters and allocations\n",

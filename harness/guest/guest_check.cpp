@@ -74,6 +74,7 @@ Judgement judge(const std::vector<OracleTensor>& expected, const std::vector<Tol
   judged.total.pass = true;
   for (size_t i = 0; i < got.size() && judged.total.pass; ++i) {
     Comparison one = compareTensor(expected[i], got[i], forGuest(tolerances[i], expected[i]));
+    if (one.unwritten > 0) one.reason += fmt::format("; {} elements were never written", one.unwritten);
     if (!one.pass && got.size() > 1) one.reason = fmt::format("output {}: {}", i, one.reason);
     if (i == 0 || one.margin > judged.total.margin) judged.worstShape = got[i].desc.shape;
     if (i == 0)

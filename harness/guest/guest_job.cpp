@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -188,7 +189,8 @@ std::vector<CaseResult> GuestJob::askModel(const ExportedModel& model, const Cas
     if (isOwn(result.id)) {
       own.push_back(std::move(result));
     } else if (!own.empty() && own[0].status == CaseStatus::Pass && isFailure(result.status)) {
-      own[0].check("resize", Status::internal("at {}: {}", result.id, result.reason));
+      const auto failed = std::ranges::find(result.subChecks, false, &SubCheck::ok);
+      own[0].check(failed->name, Status::internal("at {}: {}", result.id, failed->message));
       own[0].status = result.status;
     }
   }
