@@ -171,7 +171,7 @@ int parseAndRun(CLI::App& app, int argc, char** argv, const std::function<Result
       ->check(existingFile())
       ->type_name("FILE");
   std::string driver;
-  app.add_option("--driver", driver, "Use only the Vulkan driver of this manifest (./setup --drivers unpacks one)")
+  app.add_option("--driver", driver, "Use only the Vulkan driver of this manifest (./setup --drivers unpacks two)")
       ->type_name("FILE");
   int vectorWidth = 0;
   app.add_option("--vector-width", vectorWidth,

@@ -16,6 +16,14 @@
 
 namespace opkit::harness {
 
+/// A case of a group; the other cases of the group are the second shape of the warm resize.
+struct ChosenCase {
+  const CaseGroup* group = nullptr;
+  size_t index = 0;
+
+  const Case& description() const { return group->cases[index]; }
+};
+
 struct BenchOptions : MeasureOptions {
   bool coldCache = false;              // the processor's caches are overwritten before every run
   std::shared_ptr<ShaderLog> shaders;  // of the Runtime; null if none are recorded

@@ -5,8 +5,10 @@
 #include "harness/bench/bench.h"
 #include "harness/bench/forced_kernel.h"
 #include "harness/bench/statistics.h"
+#include "harness/commands/bench_guest.h"
 #include "harness/commands/bench_roof.h"
 #include "harness/commands/bench_run.h"
+#include "harness/guest/guest_options.h"
 #include "harness/run/terminal.h"
 
 namespace opkit::harness {
@@ -26,6 +28,7 @@ struct BenchArguments {
   double timeoutSeconds = 1800;    // of a case
   std::vector<std::string> given;  // options for both programs of a comparison
   RoofArguments roof;
+  GuestOptions guest;
 };
 
 size_t bytesOf(const ChosenCase& chosen) {
@@ -164,6 +167,11 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
   }
   constexpr const char* kNoneTimed = "no case was timed; see `op-harness list`";
   if (chosen.empty() && options.json.empty()) return nothingRan(kNoneTimed);  // else the file says so
+  const uint64_t seed = options.cases.seed.value_or(kDefaultSeed);
+  if (options.guest.choice.isGiven())
+    return benchGuest({options.guest.choice, options.backend, options.bench, options.timeoutSeconds, options.json, seed,
+                       options.shard.toString(), registry, chosen},
+                      commandLine);
   const GracefulInterrupt graceful;
   RunPlan planned;
   for (const std::string& backend : options.backend.backends) planned[backend] = chosen.size();
@@ -171,7 +179,7 @@ Result<int> bench(const BenchArguments& options, const std::string& commandLine)
   const BenchPlan plan{
       registry, options.backend, options.bench, chosen, !options.roof.size.empty(), options.timeoutSeconds};
   BenchRun run(plan, file, [&]() -> Status {
-    OPKIT_TRY(file.open(options.json, commandLine, options.cases.seed.value_or(kDefaultSeed), planned));
+    OPKIT_TRY(file.open(options.json, commandLine, seed, planned));
     file.summary().part = options.shard.toString();
     noteOldBuild();
     return Status::ok();
@@ -234,6 +242,9 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
       ->check(cli::seconds());
   addShard(*command, options->shard, "the cases that are timed");
   options->roof.add(*command, baseline);
+  options->guest.add(*command);
+  for (const char* other : {"--baseline", "--against", "--roof", "--cold-cache"})
+    command->get_option("--ort")->excludes(command->get_option(other));
   kernel->excludes(command->get_option("--roof"));
   baseline->excludes(against);
   command->footer(
@@ -242,16 +253,23 @@ void addBenchCommand(CLI::App& app, CommandContext& context) {
       "largest case of an operator without such entries. On Vulkan it first measures what plain shaders reach, and "
       "fails\n"
       "if the device's clock differs from the host's. --baseline passes all other options to both programs.\n"
+      "--ort times a provider of ONNX Runtime beside the CPU, or --backend, in turns, on the same models: loading "
+      "one,\n"
+      "a session's first run with a new shape less a further one (resize), and a run between tensors of the host. The\n"
+      "ratio is the guest's median by OpKit's. What the provider does not claim or answers wrongly is not timed.\n"
       "Examples:\n"
       "  op-harness bench --op Conv,MatMul --backend cpu\n"
       "  op-harness bench --op Softmax --baseline ../main/build/release/bin/op-harness\n"
       "  op-harness bench --op MaxPool --backend cpu --kernel opkit/scalar\n"
       "  op-harness bench --op MaxPool --backend cpu --kernel opkit/scalar --against opkit/rows\n"
+      "  op-harness bench --op Softmax --ort libonnxruntime.so.1 --ep webgpu --backend vulkan\n"
       "  op-harness bench --roof --floor 0.05 --threads 1\n"
       "  op-harness bench --case 'Softmax{\"axis\":-1}/f32[256,1024]/normal/seed=7'");
   command->callback([options, command, &context] {
     options->given = optionsForBoth(*command);
-    context.run = [options, &context] {
+    if (options->guest.choice.isGiven() && command->count("--backend") == 0) options->backend.backends = {"cpu"};
+    context.run = [options, &context]() -> Result<int> {
+      OPKIT_TRY(options->guest.check());
       return options->roof.wanted
                  ? benchRoof(options->roof, options->cases, options->shard, options->json, context.commandLine)
                  : bench(*options, context.commandLine);

@@ -9,14 +9,6 @@
 
 namespace opkit::harness {
 
-/// A case of a group; the other cases of the group are the second shape of the warm resize.
-struct ChosenCase {
-  const CaseGroup* group = nullptr;
-  size_t index = 0;
-
-  const Case& description() const { return group->cases[index]; }
-};
-
 struct BenchPlan {
   const OpRegistry& registry;
   const BackendOptions& backend;

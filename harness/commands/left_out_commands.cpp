@@ -1,3 +1,4 @@
+#include "harness/commands/bench_guest.h"
 #include "harness/commands/check_guest.h"
 #include "harness/commands/commands.h"
 #include "harness/run/build_facts.h"
@@ -22,6 +23,9 @@ void addFurtherCommands(CLI::App& app, CommandContext& context) {
 
 /// GuestOptions::check() has said so before.
 Result<int> checkGuest(const GuestCheckArguments&, const std::string&) {
+  return Status::unsupported("--ort: not in this partial build for {}", kBuildFacts.operators);
+}
+Result<int> benchGuest(const GuestBenchArguments&, const std::string&) {
   return Status::unsupported("--ort: not in this partial build for {}", kBuildFacts.operators);
 }
 

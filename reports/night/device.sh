@@ -15,7 +15,7 @@ judge() {  # name: pages, and no failure
 rm -rf "$out/first" "$out/second"
 "$bin/opkit-on-a-device" "$out/first" --rehearse --seconds 330 || [ $? = 1 ]
 judge first
-"$bin/opkit-on-a-device" "$out/second" --rehearse --seconds 540 --driver "$(./setup --drivers)" &
+"$bin/opkit-on-a-device" "$out/second" --rehearse --seconds 540 --driver "$(cmake/unpack_driver.sh mesa)" &
 sleep 200
 kill -s KILL $!
 judge second

@@ -8,7 +8,7 @@ harness drawn 2 8 'check --written --filter drawn --fuzz 4 --seed $day --backend
 
 # Devices that differ: a set of the day, so that a few nights see all cases. The second driver takes thirteen times as long.
 day_set() { part "$1" "$2" "\$bin/op-harness check --backend vulkan --json \$out/results.jsonl $3"; }  # name, minutes, options
-harness driver 2 12 'check --written --brief --backend vulkan --driver "$(./setup --drivers)" --expectations reports/expectations'
+harness driver 2 12 'check --written --brief --backend vulkan --driver "$(cmake/unpack_driver.sh mesa)" --expectations reports/expectations'
 for class in discrete integrated software; do day_set "class-$class" 10 "--budget 600 --device-class $class"; done
 for width in 128 512; do day_set "width-$width" 10 "--budget 600 --vector-width $width"; done
 day_set sync 10 '--budget 300 --validation sync'
