@@ -61,7 +61,7 @@ class GuestRun {
             .driver = fmt::format("{} {}", info_.engine, info_.version)};
   }
 
-  /// The sample, if nothing else chooses cases.
+  /// A few of each operator, if nothing else chooses cases.
   GroupChoice chosen() const {
     GroupChoice choice{.cases = options_.cases,
                        .budget = options_.budget == "none" ? "" : options_.budget,
@@ -72,14 +72,14 @@ class GuestRun {
     const CaseOptions& asked = options_.cases;
     if (options_.budget.empty() && asked.ops.empty() && asked.filter.empty() && asked.id.empty() &&
         asked.casesFile.empty() && asked.fuzz == 0 && options_.shard.isWhole())
-      choice.sample = true;
+      choice.few = !choice.sample;
     return choice;
   }
 
   void printHead() const {
     fmt::print("{} {}, {}; opsets up to {}; without fallback\n", info_.engine, info_.version,
                printable(deviceOf().name), info_.newestOpset);
-    if (chosen().sample) fmt::print("cases: a few of each operator; --op, --budget or --shard choose others\n");
+    if (chosen().few) fmt::print("cases: a few of each operator; --op, --sample, --budget or --shard choose others\n");
     std::fflush(stdout);
     fmt::print(
         "questions: {}; not asked of another engine: guards inside its memory, other device classes and kernels, its "

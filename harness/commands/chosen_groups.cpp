@@ -10,6 +10,8 @@
 namespace opkit::harness {
 namespace {
 
+constexpr size_t kFewGroups = 6, kFewCases = 2;
+
 /// The sample of backend cpu; its cases of one group stay together.
 Result<std::vector<CaseGroup>> sampledGroups(const Catalogue& catalogue, const OpRegistry& registry,
                                              const IsolationLimits& limits) {
@@ -23,6 +25,32 @@ Result<std::vector<CaseGroup>> sampledGroups(const Catalogue& catalogue, const O
   for (const auto& [group, indices] : chosen) {
     groups.emplace_back();
     for (const size_t i : indices) groups.back().cases.push_back(catalogue.groups[group].cases[i]);
+  }
+  return groups;
+}
+
+/// Of each operator the first group of each dtype and lane, and others up to kFewGroups; of each group kFewCases.
+std::vector<CaseGroup> fewGroups(const Catalogue& catalogue) {
+  struct Taken {
+    std::set<std::pair<int, Lane>> kinds;
+    size_t groups = 0;
+  };
+  std::map<std::string, Taken> taken;
+  std::set<size_t> chosen;
+  for (const bool isNew : {true, false})
+    for (size_t i = 0; i < catalogue.groups.size(); ++i) {
+      const Case& first = catalogue.groups[i].cases.front();
+      Taken& of = taken[first.op];
+      if (of.groups >= kFewGroups || chosen.contains(i)) continue;
+      const int dtype = first.inputs.empty() || !first.inputs[0] ? 0 : static_cast<int>(first.inputs[0]->dtype);
+      if (!of.kinds.emplace(dtype, first.lane).second && isNew) continue;
+      chosen.insert(i);
+      ++of.groups;
+    }
+  std::vector<CaseGroup> groups;
+  for (const size_t i : chosen) {
+    groups.push_back(catalogue.groups[i]);
+    groups.back().cases.resize(std::min(groups.back().cases.size(), kFewCases));
   }
   return groups;
 }
@@ -59,6 +87,8 @@ Result<std::vector<CaseGroup>> GroupChoice::groups(const OpRegistry& registry, c
     groups = {{{catalogue.groups.at(0).cases.front()}}};
   } else if (sample) {
     OPKIT_ASSIGN(groups, sampledGroups(catalogue, registry, limits));
+  } else if (few) {
+    groups = fewGroups(catalogue);
   } else if (ofDay) {
     groups = groupsOfDay(catalogue, registry, *ofDay);
   } else {

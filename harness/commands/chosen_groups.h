@@ -12,6 +12,7 @@ struct GroupChoice {
   std::string budget;           // seconds of `check --budget` today; empty: none
   std::optional<uint64_t> day;  // in place of today, for the budget
   bool sample = false;
+  bool few = false;      // written cases of each operator that differ in dtype or lane; runs nothing to choose them
   bool written = false;  // no draws with `sample` and `budget`
   Shard shard;
 
