@@ -170,6 +170,22 @@ TEST_F(PlantedGuest, PassesWithoutAFault) {
     EXPECT_EQ(record.status, isClaimed(*parseCaseId(id)) ? "pass" : "unsupported") << id << ": " << record.reason;
 }
 
+/// The released library's own provider: most operators run, and nothing ends a worker.
+TEST_F(PlantedGuest, TheCpuProviderIsAskedFewCasesOfEachOperator) {
+  const Ran ran = run("check --ort " + ortLibrary() + " --ep cpu --json " + json_);
+  EXPECT_LE(ran.code, 1) << ran.text;
+  const auto records = recordsOf(json_);
+  EXPECT_GT(records.size(), 1500u);
+  std::map<std::string, size_t> passed, states;
+  for (const auto& [id, record] : records) {
+    ++states[record.status];
+    if (record.status == "pass") ++passed[parseCaseId(id)->op];
+  }
+  EXPECT_GE(passed.size(), 150u) << ran.text;
+  EXPECT_EQ(states.count("crash") + states.count("hang"), 0u) << ran.text;
+  EXPECT_GT(states["pass"], 10 * states["fail"]);
+}
+
 TEST_F(PlantedGuest, AnUnknownFaultIsAWrongOption) {
   expectOneLine(check("nosuch"), "fault: expected one of maximum, tail, ");
 }

@@ -54,6 +54,8 @@ part texts 10 'printf "0\n1\n" | OPKIT_TEXTS=10000 OPKIT_TEXTS_SECONDS=60 OPKIT_
 part allocations 10 'OPKIT_ALLOCATIONS=all OPKIT_DAY=$day build/release/harness/allocations_test'
 part hostile 12 'harness/testing/hostile_test.sh . $bin $out/hostile'
 part fail-calls 12 'harness/testing/fail_calls.py --most 80 --seed $day . $bin build/release/harness $out/fail_calls'
+# Another engine: needs npm and, once, the network. What it gets wrong turns nothing red, what the harness does not survive does.
+part foreign 9 'reports/night/foreign.sh $bin $out $day'
 part export 4 'build/release/bin/op-harness export --round-trip $out/export'
 
 # The tests that ./test leaves out, by label, and the whole of those that it shortens. (The cases of the label night-ops are
