@@ -105,6 +105,7 @@ class PlantedGuest : public testing::Test {
   void SetUp() override {
     if (!std::filesystem::exists(ortLibrary()))
       GTEST_SKIP() << "no ONNX Runtime at " << ortLibrary() << " (./setup --ort)";
+    std::filesystem::remove(json_);  // runs append to it
   }
 
   /// An empty fault is none.
