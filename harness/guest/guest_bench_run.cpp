@@ -1,6 +1,5 @@
 #include "harness/guest/guest_bench_run.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
