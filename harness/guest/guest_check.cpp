@@ -1,46 +1,21 @@
 #include "harness/guest/guest_check.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 
 #include "engine/base/clock.h"
 #include "harness/check/hidden_check.h"
 #include "harness/check/verdict.h"
+#include "harness/guest/guest_memory.h"
 #include "harness/run/worker_note.h"
 
 namespace opkit::harness {
 namespace {
 
-constexpr size_t kGuardBytes = 64;
-constexpr std::byte kGuard{0xA5}, kPoison{0xFF};
 constexpr size_t kRunsPerRound = 100, kRounds = 3;
 constexpr size_t kLeakBytes = 32 << 10;  // that each round must add
 constexpr double kSlowRunNs = 10e6;      // too slow for rounds
-
-/// Memory for an output: poison between guard bytes.
-Result<Tensor> poisoned(const TensorDesc& desc) {
-  OPKIT_ASSIGN(const auto memory, HostBuffer::create(desc.sizeBytes() + 2 * kGuardBytes, Fill::None));
-  std::fill_n(memory->hostData(), memory->sizeBytes(), kGuard);
-  Tensor tensor{desc, memory, kGuardBytes, kGuardBytes};
-  std::ranges::fill(tensor.bytes(), kPoison);
-  return tensor;
-}
-
-/// The distance to the output of the first byte that was changed around it; nothing if none was.
-std::optional<int64_t> changedAround(const Tensor& output) {
-  const std::byte* const begin = output.bytes().data();
-  const auto size = static_cast<int64_t>(output.sizeBytes());
-  for (int64_t i = 0; i < static_cast<int64_t>(kGuardBytes); ++i) {
-    if (begin[size + i] != kGuard) return size + i;
-    if (begin[-1 - i] != kGuard) return -1 - i;
-  }
-  return std::nullopt;
-}
 
 /// Devices may give zero for a denormal number; the specification is silent.
 void admitFlushed(const OracleTensor& expected, Tolerance& tolerance) {
@@ -83,14 +58,6 @@ Judgement judge(const std::vector<OracleTensor>& expected, const std::vector<Tol
       merge(judged.total, one);
   }
   return judged;
-}
-
-/// Memory of this process that is in use; 0 if unknown.
-size_t residentBytes() {
-  std::ifstream status("/proc/self/statm");
-  size_t all = 0, resident = 0;
-  status >> all >> resident;
-  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 /// The input of the case that a model's input "in3" is.
@@ -152,7 +119,7 @@ class Asking {
     note(k, question);
     std::vector<Tensor> given, outputs;
     for (const Tensor& input : inputs) given.push_back(*copyOf(input));
-    for (const OracleTensor& one : expected) outputs.push_back(*poisoned(one.desc));
+    for (const OracleTensor& one : expected) outputs.push_back(*poisonedOutput(one.desc));
     const Status status = session_.runInto(given, outputs);
     if (!status.isOk()) {
       failRun(k, question, status, inputs, expected);
@@ -218,7 +185,7 @@ class Asking {
     note(k, "resize");
     const GuestLoad fresh = guest_.load(model_.bytes);
     std::vector<Tensor> outputs;
-    for (const OracleTensor& one : setAt(k).expected) outputs.push_back(*poisoned(one.desc));
+    for (const OracleTensor& one : setAt(k).expected) outputs.push_back(*poisonedOutput(one.desc));
     if (!fresh.session || !fresh.session->runInto(setAt(k).inputs, outputs).isOk()) return false;
     return judge(setAt(k).expected, setAt(k).tolerances, outputs).total.pass;
   }
