@@ -1,5 +1,5 @@
-# ONNX, DFT: with inverse and onesided the values of k beyond those given follow from X[k] = conj(X[n - k]); a shorter input
-# is padded with zeros; x[n] = 1/N * sum of exp(2 pi j k n / N) * X[k].
+# ONNX, DFT: with inverse and onesided the values of k beyond those given follow from X[k] = conj(X[n - k]); a shorter
+# input is padded with zeros; x[n] = 1/N * sum of exp(2 pi j k n / N) * X[k].
 import numpy as np
 
 given, n = [2, 4, 6], 8

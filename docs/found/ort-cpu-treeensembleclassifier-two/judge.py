@@ -1,5 +1,5 @@
-# ONNX ML, TreeEnsembleClassifier: the votes of the leaf that an input reaches are added up for each class; the first output
-# has the label of the class with the most.
+# ONNX ML, TreeEnsembleClassifier: the votes of the leaf that an input reaches are added up for each class; the first
+# output has the label of the class with the most.
 import numpy as np
 
 votes = np.array([[7, 3] if x <= 1 else [2, 8] for x in (0, 2)])
