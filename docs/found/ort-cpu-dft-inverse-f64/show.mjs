@@ -1,0 +1,17 @@
+// DFT of f64, inverse, of 3, 0, 0.
+// Start it in the folder that has node_modules/onnxruntime-node: node path/to/show.mjs
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const ort = createRequire(path.join(process.cwd(), 'show.mjs'))('onnxruntime-node');
+const model = fileURLToPath(new URL('model.onnx', import.meta.url));
+const session = await ort.InferenceSession.create(model, {executionProviders: ['cpu']});
+const feeds = {
+  x: new ort.Tensor('float64', [3, 0, 0, 0, 0, 0], [1, 3, 2]),
+};
+const expected = '[1,3,2] 1.0000000000';
+const {y} = await session.run(feeds);
+const got = `[${y.dims}] ${y.data[0].toFixed(10)}`;
+console.log(`got      ${got}\nexpected ${expected}`);
+process.exitCode = got === expected ? 0 : 1;

@@ -1,0 +1,18 @@
+// Pad, mode wrap: four elements before a vector of three.
+// Start it in the folder that has node_modules/onnxruntime-node: node path/to/show.mjs
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const ort = createRequire(path.join(process.cwd(), 'show.mjs'))('onnxruntime-node');
+const model = fileURLToPath(new URL('model.onnx', import.meta.url));
+const session = await ort.InferenceSession.create(model, {executionProviders: ['cpu']});
+const feeds = {
+  x: new ort.Tensor('float32', [1, 2, 3], [3]),
+  pads: new ort.Tensor('int64', [4n, 0n], [2]),
+};
+const expected = '[7] 3 1 2 3 1 2 3';
+const {y} = await session.run(feeds);
+const got = `[${y.dims}] ${[...y.data].join(' ')}`;
+console.log(`got      ${got}\nexpected ${expected}`);
+process.exitCode = got === expected ? 0 : 1;

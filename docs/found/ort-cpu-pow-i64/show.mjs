@@ -1,0 +1,18 @@
+// Pow of int64: 3^39 and 7^22.
+// Start it in the folder that has node_modules/onnxruntime-node: node path/to/show.mjs
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const ort = createRequire(path.join(process.cwd(), 'show.mjs'))('onnxruntime-node');
+const model = fileURLToPath(new URL('model.onnx', import.meta.url));
+const session = await ort.InferenceSession.create(model, {executionProviders: ['cpu']});
+const feeds = {
+  x: new ort.Tensor('int64', [3n, 7n], [2]),
+  exponent: new ort.Tensor('int64', [39n, 22n], [2]),
+};
+const expected = '[2] 4052555153018976267 3909821048582988049';
+const {y} = await session.run(feeds);
+const got = `[${y.dims}] ${[...y.data].join(' ')}`;
+console.log(`got      ${got}\nexpected ${expected}`);
+process.exitCode = got === expected ? 0 : 1;

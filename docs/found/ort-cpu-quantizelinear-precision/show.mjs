@@ -1,0 +1,19 @@
+// QuantizeLinear with precision float16: 2049 and -2051.
+// Start it in the folder that has node_modules/onnxruntime-node: node path/to/show.mjs
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const ort = createRequire(path.join(process.cwd(), 'show.mjs'))('onnxruntime-node');
+const model = fileURLToPath(new URL('model.onnx', import.meta.url));
+const session = await ort.InferenceSession.create(model, {executionProviders: ['cpu']});
+const feeds = {
+  x: new ort.Tensor('float32', [2049, -2051], [2]),
+  scale: new ort.Tensor('float32', [1], []),
+  zero: new ort.Tensor('int16', [0], []),
+};
+const expected = '[2] 2048 -2052';
+const {y} = await session.run(feeds);
+const got = `[${y.dims}] ${[...y.data].join(' ')}`;
+console.log(`got      ${got}\nexpected ${expected}`);
+process.exitCode = got === expected ? 0 : 1;
