@@ -1,4 +1,4 @@
-"""ONNX, ReduceSumSquare-18, noop_with_empty_axes: without axes nothing is reduced; the square of each element remains."""
+"""ONNX, ReduceSumSquare-18, noop_with_empty_axes: without axes nothing is summed; each element is squared."""
 import numpy as np
 
 x = np.array([-1, 2, 3], np.float32)

@@ -1,4 +1,4 @@
-"""ScatterND as ONNX defines it: each index of depth k names a slice of rank r - k; with k = 0 that is all of the data."""
+"""ScatterND as ONNX defines it: an index of depth k names a slice of rank r - k; with k = 0 that is all of data."""
 import numpy as np
 
 data = np.array([1, 2], np.float32)
