@@ -1,0 +1,24 @@
+// Einsum ij,ij->i with an extent of 1 against 3, asked of ONNX Runtime's WebGPU provider.
+// It is claimed, so it must broadcast or refuse.
+// In a folder after `npm install onnxruntime-node@1.30`: node PATH/show.mjs [cpu]
+import {createRequire} from 'node:module';
+import {fileURLToPath} from 'node:url';
+const ort = createRequire(`${process.cwd()}/`)('onnxruntime-node');
+const provider = process.argv[2] ?? 'webgpu';
+const feeds = {
+  a: new ort.Tensor('float32', [1, 2], [2, 1]),
+  b: new ort.Tensor('float32', [1, 2, 3, 4, 5, 6], [2, 3]),
+};
+const expected = [6, 30];
+const session = await ort.InferenceSession.create(fileURLToPath(new URL('model.onnx', import.meta.url)), {
+  executionProviders: [provider],
+  logSeverityLevel: 4,
+  extra: {session: {disable_cpu_ep_fallback: provider === 'cpu' ? '0' : '1'}},
+});
+const {y} = await session.run(feeds);
+const got = Array.from(y.data, Number);
+const isRight = got.length === expected.length &&
+    expected.every((value, i) => (got[i] === value || Math.abs(got[i] - value) <= 1e-5));
+console.log(`got ${got}`);
+console.log(`expected ${expected}`);
+process.exit(isRight ? 0 : 1);

@@ -1,0 +1,29 @@
+// InstanceNormalization of [2, 6, 0], asked of ONNX Runtime's WebGPU provider.
+// The result has no elements either.
+// In a folder after `npm install onnxruntime-node@1.30`: node PATH/show.mjs [cpu]
+// NODE: the program that starts Node for the run, which may end with a signal (default: this one).
+import {spawnSync} from 'node:child_process';
+import {createRequire} from 'node:module';
+import {fileURLToPath} from 'node:url';
+const provider = process.argv[2] ?? 'webgpu', script = fileURLToPath(import.meta.url);
+const expected = [];
+if (process.argv[3] !== 'run') {
+  const child = spawnSync(process.env.NODE ?? process.execPath, [script, provider, 'run'], {encoding: 'utf8'});
+  const got = child.signal ?? (child.status > 128 ? `exit code ${child.status}` : child.stdout.trim());
+  console.log(`got ${got}`);
+  console.log(`expected ${JSON.stringify(expected)}`);
+  process.exit(got === JSON.stringify(expected) ? 0 : 1);
+}
+const ort = createRequire(`${process.cwd()}/`)('onnxruntime-node');
+const session = await ort.InferenceSession.create(script.replace('show.mjs', 'model.onnx'), {
+  executionProviders: [provider],
+  logSeverityLevel: 4,
+  extra: {session: {disable_cpu_ep_fallback: provider === 'cpu' ? '0' : '1'}},
+});
+const {y} = await session.run({
+  x: new ort.Tensor('float32', [], [2, 6, 0]),
+  scale: new ort.Tensor('float32', Array(6).fill(1), [6]),
+  bias: new ort.Tensor('float32', Array(6).fill(0), [6]),
+});
+console.log(JSON.stringify(Array.from(y.data, Number)));
+process.exit(0);
