@@ -8,6 +8,7 @@
 #include "harness/bench/baseline.h"
 #include "harness/guest/guest_bench_run.h"
 #include "harness/guest/guest_job.h"
+#include "harness/guest/guest_logs.h"
 
 namespace opkit::harness {
 namespace {
@@ -40,6 +41,7 @@ Result<int> benchGuest(const GuestBenchArguments& options, const std::string& co
   std::ranges::copy(options.backend.backends, std::back_inserter(sides));
   RunPlan planned;
   for (const std::string& side : sides) planned[side] = options.chosen.size();
+  OPKIT_ASSIGN(const GuestLogs logs, GuestLogs::create());  // for the guest's temporary files
   OPKIT_ASSIGN(const GuestInfo info, describeGuest(options.guest));
   OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options.backend));
   ResultFile file;

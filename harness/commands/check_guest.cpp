@@ -14,6 +14,7 @@
 #include "harness/guest/guest_save.h"
 #include "harness/guest/guest_totals.h"
 #include "harness/guest/open_questions.h"
+#include "harness/run/closed_output.h"
 #include "harness/run/failure_causes.h"
 #include "harness/run/reports.h"
 #include "harness/run/terminal.h"
@@ -33,14 +34,19 @@ class GuestRun {
       : options_(options), registry_(registry), backend_(options.guest.name()) {}
 
   Result<int> run(const std::string& commandLine) {
+    OPKIT_ASSIGN(GuestLogs logs, GuestLogs::create());
+    logs_.emplace(std::move(logs));
     OPKIT_ASSIGN(info_, describeGuest(options_.guest));
+    if (options_.opset > info_.newestOpset)
+      return Status::invalidArgument("--opset: {} {} knows opsets up to {}, got {}", info_.engine, info_.version,
+                                     info_.newestOpset, options_.opset);
     const std::vector<DescribedDevice> devices = {{deviceOf(), "", "", ""}};
     OPKIT_ASSIGN(expectations_, options_.expectations.read(devices));
     OPKIT_ASSIGN(writer_, options_.expectations.openWriter(devices));
-    OPKIT_ASSIGN(GuestLogs logs, GuestLogs::create());
-    logs_.emplace(std::move(logs));
-    printHead();
+    const bool isTold = !namesCases();  // else the head would stand before what is wrong with the names
+    if (isTold) printHead();
     OPKIT_ASSIGN(std::vector<CaseGroup> groups, chosen().groups(registry_, limits()));
+    if (!isTold) printHead();
     begunNs_ = nowNs();
     RunPlan plan;
     for (const CaseGroup& group : groups) plan[backend_] += group.cases.size();
@@ -50,8 +56,10 @@ class GuestRun {
     for (CaseGroup& group : groups) recordSkipped(group);
     std::erase_if(groups, [](const CaseGroup& group) { return group.cases.empty(); });
     OPKIT_TRY(runGroups(groups));
-    if (!options_.saveFolder.empty()) OPKIT_TRY(saveFailures(groups));
-    return finish(plan);
+    const Status saved = options_.saveFolder.empty() ? Status::ok() : saveFailures(groups);
+    OPKIT_ASSIGN(const int code, finish(plan));  // also if a failure cannot be saved
+    OPKIT_TRY(saved.withContext("--save"));
+    return code;
   }
 
  private:
@@ -59,6 +67,11 @@ class GuestRun {
     return {.backend = backend_,
             .name = fmt::format("{}{}{}", info_.provider, info_.device.empty() ? "" : " on ", info_.device),
             .driver = fmt::format("{} {}", info_.engine, info_.version)};
+  }
+
+  /// Which takes no time, while drawing the cases of all operators does.
+  bool namesCases() const {
+    return !options_.cases.ops.empty() || !options_.cases.id.empty() || !options_.cases.casesFile.empty();
   }
 
   /// A few of each operator, if nothing else chooses cases.
@@ -92,7 +105,7 @@ class GuestRun {
             .timeoutSeconds = options_.timeoutSeconds,
             .memoryBytes = options_.memoryMiB << 20,
             .replaceBytes = kLargestWorker,
-            .stop = [this] { return !file_.status().isOk() || !broken_.isOk(); }};
+            .stop = [this] { return !file_.status().isOk() || !broken_.isOk() || ClosedOutput::isSeen(); }};
   }
 
   void recordSkipped(CaseGroup& group) {
@@ -113,7 +126,7 @@ class GuestRun {
     result.kind = "check", result.id = c.id(), result.name = c.name, result.op = c.op;
     result.backend = backend_, result.device = info_.provider;
     result.status = status, result.reason = reason;
-    result.repro = repeatGuest(options_.guest, result.id);
+    result.repro = repeatGuest(options_.guest, result.id, options_.opset);
     return toRecord(result);
   }
 
@@ -174,7 +187,7 @@ class GuestRun {
 
   /// What a unit gives in a fresh worker; nothing if it ends that too.
   std::optional<GuestReports> runAgain(const GuestUnit& unit, JobOutcome& outcome) {
-    if (interrupted() || ++reruns_ > kMostSecondRuns) return std::nullopt;
+    if (interrupted() || ClosedOutput::isSeen() || ++reruns_ > kMostSecondRuns) return std::nullopt;
     GuestJob job(options_.guest, registry_, plugins().onnxRules(), options_.opset);
     std::optional<GuestReports> again;
     static_cast<void>(runIsolated(
@@ -256,7 +269,7 @@ class GuestRun {
 
   Status saveFailures(const std::vector<CaseGroup>& groups) {
     for (const CaseRecord& one : firstFailures_) {
-      if (interrupted()) return Status::ok();
+      if (interrupted() || ClosedOutput::isSeen()) return Status::ok();
       OPKIT_ASSIGN(const SavedFailure saved, saveGuestFailure({options_.guest, info_, registry_, plugins().onnxRules(),
                                                                options_.opset, options_.timeoutSeconds},
                                                               groups, one, options_.saveFolder));
@@ -288,11 +301,14 @@ class GuestRun {
     fmt::print("{} cases in {:.1f} s, {:.0f} a second\n", totals_.cases(), seconds,
                static_cast<double>(totals_.cases()) / seconds);
     if (!missing.empty()) fmt::print("{}{}\n", interrupted() ? "interrupted: " : "", missing);
-    if (totals_.executed() == 0)
-      return nothingRan(planned == 0                           ? "no case was selected; see `op-harness list`"
-                        : totals_.has(CaseStatus::Unsupported) ? "the provider claims none of these cases"
-                                                               : "expectation files leave out these cases");
-    return totals_.failures() > 0 || !missing.empty() ? cli::kCheckFailed : cli::kSuccess;
+    if (totals_.failures() > 0 || !missing.empty()) return cli::kCheckFailed;
+    return totals_.executed() == 0 ? nothingRan(whyNothingRan(planned)) : cli::kSuccess;
+  }
+
+  std::string whyNothingRan(size_t planned) const {
+    if (planned == 0) return "no case was selected; see `op-harness list`";
+    if (totals_.has(CaseStatus::Unsupported)) return "none of these cases has a form in ONNX that the provider claims";
+    return "the specification or expectation files leave these cases out";
   }
 
   const GuestCheckArguments& options_;
@@ -318,6 +334,7 @@ class GuestRun {
 }  // namespace
 
 Result<int> checkGuest(const GuestCheckArguments& options, const std::string& commandLine) {
+  const ClosedOutput closed;
   const GracefulInterrupt graceful;
   noteOldBuild();
   return GuestRun(options, plugins().registry()).run(commandLine);

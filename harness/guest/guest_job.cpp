@@ -121,7 +121,7 @@ GuestReports GuestJob::run(const GuestUnit& unit, const std::filesystem::path& l
     result.backend = choice_.name();
     result.device = guest_->info().provider;
     result.provider = guest_->info().version;
-    result.repro = repeatGuest(choice_, result.id);
+    result.repro = repeatGuest(choice_, result.id, opset_);
     answer.reports.push_back(
         {toRecord(result), isFailure(result.status) ? failureBlock(result, result.repro) : std::string()});
   }
@@ -215,11 +215,12 @@ Result<GuestInfo> describeGuest(const GuestChoice& choice) {
   return info;
 }
 
-std::string repeatGuest(const GuestChoice& choice, const std::string& id) {
+std::string repeatGuest(const GuestChoice& choice, const std::string& id, int opset) {
   std::string command =
       fmt::format("op-harness check --ort {} --ep {}", shellQuoted(choice.library), shellQuoted(choice.provider));
   if (!choice.providerLibrary.empty()) command += " --ep-library " + shellQuoted(choice.providerLibrary);
   for (const auto& [key, value] : choice.settings) command += " --ep-option " + shellQuoted(key + "=" + value);
+  if (opset > 0) command += fmt::format(" --opset {}", opset);
   return command + " --case " + shellQuoted(id);
 }
 

@@ -60,7 +60,7 @@ void printInto(const std::filesystem::path& path);
 /// What the guest is, described by a worker process. InvalidArgument: it cannot be opened, or the worker ended.
 Result<GuestInfo> describeGuest(const GuestChoice& choice);
 
-/// The command line that repeats a case.
-std::string repeatGuest(const GuestChoice& choice, const std::string& id);
+/// The command line that repeats a case. `opset`: see ExportOptions.
+std::string repeatGuest(const GuestChoice& choice, const std::string& id, int opset = 0);
 
 }  // namespace opkit::harness

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <fstream>
@@ -13,6 +14,7 @@
 namespace opkit::harness {
 namespace {
 
+constexpr const char* kVariable = "TMPDIR";
 constexpr size_t kLines = 3, kMostOfLine = 300;
 constexpr std::streamoff kTailBytes = 16 << 10;
 
@@ -28,15 +30,21 @@ Result<GuestLogs> GuestLogs::create() {
   return GuestLogs(path);
 }
 
-GuestLogs::GuestLogs(std::filesystem::path folder) : folder_(std::move(folder)), owner_(getpid()) {}
+GuestLogs::GuestLogs(std::filesystem::path folder) : folder_(std::move(folder)), owner_(getpid()) {
+  if (const char* before = std::getenv(kVariable)) before_ = before;
+  setenv(kVariable, folder_.c_str(), 1);
+}
 
-GuestLogs::GuestLogs(GuestLogs&& other) noexcept : folder_(std::move(other.folder_)), owner_(other.owner_) {
+GuestLogs::GuestLogs(GuestLogs&& other) noexcept
+    : folder_(std::move(other.folder_)), before_(std::move(other.before_)), owner_(other.owner_) {
   other.folder_.clear();
 }
 
 GuestLogs::~GuestLogs() {
+  if (folder_.empty() || getpid() != owner_) return;
+  before_ ? setenv(kVariable, before_->c_str(), 1) : unsetenv(kVariable);
   std::error_code ignored;
-  if (!folder_.empty() && getpid() == owner_) std::filesystem::remove_all(folder_, ignored);
+  std::filesystem::remove_all(folder_, ignored);
 }
 
 std::string GuestLogs::lastLines(size_t job) const {

@@ -1,7 +1,10 @@
-// GuestLogs: what a guest prints, apart from the output of the program: a file per job in a folder of its own.
+// GuestLogs: what a guest prints, apart from the output of the program: a file per job in a folder of its own. While it
+// exists, that folder is also where a guest finds room for temporary files (TMPDIR): some libraries leave theirs
+// behind.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "engine/base/status.h"
@@ -24,6 +27,7 @@ class GuestLogs {
  private:
   explicit GuestLogs(std::filesystem::path folder);
   std::filesystem::path folder_;
+  std::optional<std::string> before_;  // TMPDIR
   int owner_;
 };
 

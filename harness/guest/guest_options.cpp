@@ -36,6 +36,10 @@ Status GuestOptions::check() const {
         "--ort: not in this partial build for {}; `cmake --preset release && cmake --build --preset release --target "
         "op-harness` makes build/release/bin/op-harness, which has it",
         kBuildFacts.operators);
+  if (!choice.providerLibrary.empty() && choice.name() == "onnxruntime-cpu")
+    return Status::invalidArgument(
+        "--ep-library: expected --ep with the name of its provider, got '{}', which is in {}", choice.provider,
+        choice.library);
   std::set<std::string> names;
   for (const auto& [name, value] : choice.settings)
     if (!names.insert(name).second) return Status::invalidArgument("--ep-option: '{}' is set twice", name);
