@@ -20,6 +20,7 @@
 #include "harness/commands/check_guest.h"
 #include "harness/commands/check_hangs.h"
 #include "harness/commands/check_job.h"
+#include "harness/commands/check_options.h"
 #include "harness/commands/check_rerun.h"
 #include "harness/commands/check_sample.h"
 #include "harness/commands/check_time.h"
@@ -31,7 +32,6 @@
 #include "harness/commands/oracle_option.h"
 #include "harness/commands/second_opinion.h"
 #include "harness/export/capsule_folder.h"
-#include "harness/guest/guest_options.h"
 #include "harness/run/build_facts.h"
 #include "harness/run/failure_causes.h"
 #include "harness/run/isolated_jobs.h"
@@ -48,32 +48,6 @@ constexpr size_t kMostCauses = 12;  // operators in the summary of causes
 constexpr size_t kLargestWorker = size_t{640} << 20;
 // Failing groups that run again, unless their failures are written as expectations.
 constexpr size_t kMostReruns = 50;
-constexpr int kLatestOpset = 1000;
-
-struct CheckArguments {
-  BackendOptions backend;
-  CaseOptions cases;
-  ExpectationOptions expectations;
-  EvidenceOptions evidence;
-  GuestOptions guest;
-  int opset = 0;  // with a guest
-  std::string json, junit, saveFolder, debugFolder, storeFile;
-  Shard shard;
-  size_t jobs = std::max(1u, std::thread::hardware_concurrency());
-  double timeoutSeconds = 120;
-  bool hasTimeout = false;  // --timeout was given: it holds for every group
-  size_t memoryMiB = 8192;
-  std::string budget;  // seconds, "none", or empty: the default
-  std::optional<uint64_t> day;
-  size_t slowest = 0;
-  bool sample = false;
-  bool brief = false;
-  bool inTurns = false;
-  bool verbose = false;
-  bool annotations = false;
-  bool subChecks = false;
-  const CLI::App* command = nullptr;
-};
 
 /// A run that names operators, cases or a part of the cases has none by default.
 std::optional<DayBudget> budgetOf(const CheckArguments& options, const OpRegistry& registry) {
@@ -655,150 +629,20 @@ Result<int> debug(const CheckArguments& options, const OpRegistry& registry) {
   return debugCase(catalogue, registry, options.backend, {.folder = options.debugFolder, .brief = options.brief});
 }
 
-/// The cases of another engine are chosen as `export` does.
-Result<int> askGuest(const CheckArguments& options, const std::string& commandLine) {
-  OPKIT_TRY(options.guest.check());
-  GuestCheckArguments asked{.guest = options.guest.choice,
-                            .cases = options.cases,
-                            .budget = options.budget,
-                            .day = options.day,
-                            .sample = options.sample,
-                            .shard = options.shard,
-                            .opset = options.opset,
-                            .expectations = options.expectations,
-                            .json = options.json,
-                            .junit = options.junit,
-                            .saveFolder = options.saveFolder,
-                            .jobs = options.jobs,
-                            .memoryMiB = options.memoryMiB,
-                            .annotations = options.annotations,
-                            .verbose = options.verbose};
-  if (options.hasTimeout) asked.timeoutSeconds = options.timeoutSeconds;
-  return checkGuest(asked, commandLine);
-}
-
-/// --ort and what goes with it. Options about OpKit's own backends do not.
-void addGuestOptions(CLI::App& command, CheckArguments& options) {
-  options.guest.add(command);
-  CLI::Option* const ort = command.get_option("--ort");
-  command
-      .add_option("--opset", options.opset,
-                  "With --ort: write nodes of this opset of ONNX (default: the newest form "
-                  "that the provider claims)")
-      ->check(cli::wholeNumber(1, kLatestOpset))
-      ->needs(ort);
-  for (const char* own :
-       {"--backend", "--device", "--validation", "--mask", "--simd", "--brief", "--in-turns", "--slowest", "--oracle",
-        "--store", "--debug", "--sanitize", "--evidence", "--verify", "--margins", "--subchecks"})
-    ort->excludes(command.get_option(own));
-}
-
 }  // namespace
 
 void addCheckCommand(CLI::App& app, CommandContext& context) {
   CLI::App* command = app.add_subcommand("check", "Compare every operator with its oracle on every backend");
   auto options = std::make_shared<CheckArguments>();
-  options->backend.backends = {"cpu", "vulkan"};
-  options->backend.add(*command, "cpu,vulkan");
-  options->cases.add(*command);
-  options->cases.reach = true;
-  command->add_flag_callback(
-      "--written", [options] { options->cases.reach = false; },
-      "Run only the cases that are written in case files, not those that are drawn from them");
-  CLI::Option* const sample = command->add_flag(
-      "--sample", options->sample,
-      "Run a few cases of each operator, which together run each kernel with each dtype, and each shader");
-  CLI::Option* const brief = command->add_flag("--brief", options->brief,
-                                               "Run only the sub-checks that need one Session: values, guards, "
-                                               "unwritten elements, a second run, a clone (a fifth of the time)");
-  brief->excludes(sample);
-  command
-      ->add_option(
-          "--budget", options->budget,
-          "Choose cases for this many estimated seconds on two cores: the core, drawn cases, and a part of the others "
-          "that changes each day; none runs all (default 180; none if another option chooses cases)")
-      ->check(cli::seconds() | CLI::IsMember({"none"}))
-      ->excludes(sample);
-  command->add_flag("--in-turns", options->inTurns,
-                    "Check one group of each operator in turn, so that a run that is cut has seen every operator");
-  command->add_option("--day", options->day, "Choose the cases of another day, by its number (default today)");
-  command->add_option("--slowest", options->slowest, "Print the N cases that took longest")
-      ->check(cli::wholeNumber(1, 100000));
-  command->add_option("--fuzz", options->cases.fuzz, "Draw this many further cases per operator from its card")
-      ->check(cli::wholeNumber(0, kMostDrawn));
-  command->add_option("--jobs", options->jobs, "Use this many worker processes")
-      ->capture_default_str()
-      ->check(cli::wholeNumber(1, kMostWorkers));
-  addShard(*command, options->shard, "the cases");
-  CLI::Option* const timeout = command
-                                   ->add_option("--timeout", options->timeoutSeconds,
-                                                "Fail a group of cases after this many seconds; waiting for a core "
-                                                "that other processes use does not count "
-                                                "(default: ten times the estimate of a group, 5 to 120)")
-                                   ->check(cli::seconds());
-  command->add_option("--memory", options->memoryMiB, "Limit the memory of a worker, in MiB; 0 is no limit")
-      ->check(cli::wholeNumber(0, 1u << 30))
-      ->capture_default_str();
-  CLI::Option* const oracle = addOracleOptions(*command, options->backend.oracle);
-  CLI::Option* const store =
-      command
-          ->add_option("--store", options->storeFile,
-                       "Put small cases with the values of --oracle as \"expected\" into this case file; check nothing")
-          ->check(cli::completedFile())
-          ->needs(oracle)
-          ->excludes(sample);
-  command
-      ->add_option(
-          "--save", options->saveFolder,
-          "Shrink the first failure per operator and save it here (.opcase, and a folder with a model of ONNX)")
-      ->check(cli::outputFolder())
-      ->excludes(oracle);
-  command
-      ->add_option(
-          "--debug", options->debugFolder,
-          "Run one case in this process, for a debugger; write its inputs, expected and actual values here (.npy)")
-      ->check(cli::outputFolder())
-      ->excludes(sample)
-      ->excludes(store);
-  command
-      ->add_option("--sanitize", options->backend.sanitize,
-                   "Trace the shaders of small cases and look for race,bounds,init,loops")
-      ->type_name("PARTS");
-  options->expectations.add(*command);
-  options->evidence.add(*command);
-  options->command = command;
-  command
-      ->add_option("--margins", options->backend.margins,
-                   "Compare with this record of margins in place of the build's (harness/check/margins.tsv)")
-      ->check(cli::existingFile());
-  command->add_option("--json", options->json, "Append results as JSON lines (reports/schema.md)")
-      ->check(cli::appendedFile())
-      ->excludes(store);
-  command->add_option("--junit", options->junit, "Write a JUnit XML report")->check(cli::outputFile())->excludes(store);
-  command->add_flag("--annotations", options->annotations, "Also print failures as GitHub annotations");
-  command->add_flag("--subchecks", options->subChecks,
-                    "Print a table of operators and sub-checks: how often each ran, and why it did not");
-  command->add_flag("--verbose", options->verbose, "Print each case and its sub-checks");
-  addGuestOptions(*command, *options);
-  command->footer(
-      "Examples:\n"
-      "  op-harness check --backend cpu,vulkan\n"
-      "  op-harness check --op Softmax --backend vulkan --validation core\n"
-      "  op-harness check --backend vulkan --mask no-fp16,shared=16k,workgroup=128\n"
-      "  op-harness check --op Conv --fuzz 50 --seed 3 --save /tmp/failures\n"
-      "  op-harness check --op Softmax --oracle softmax.py\n"
-      "  op-harness check --op Softmax --oracle softmax.py --store ops/softmax/softmax.cases.json\n"
-      "  op-harness check --expectations reports/expectations\n"
-      "  op-harness check --op Softmax --evidence evidence.md\n"
-      "  op-harness check --verify evidence.md\n"
-      "  op-harness check --ort libonnxruntime.so.1 --ep webgpu\n"
-      "  op-harness check --case 'Softmax{\"axis\":0}/f32[3,5,7]/normal/seed=7'\n"
-      "  gdb --args op-harness check --backend cpu --case ID --brief --debug /tmp/case");
+  CLI::Option* const timeout = addCheckOptions(*command, options);
   command->callback([options, timeout, &context] {
     options->hasTimeout = timeout->count() > 0;
     context.run = [options, &context]() -> Result<int> {
       if (const char* actions = std::getenv("GITHUB_ACTIONS")) options->annotations |= std::string(actions) == "true";
-      if (options->guest.choice.isGiven()) return askGuest(*options, context.commandLine);
+      if (options->guest.choice.isGiven()) {
+        OPKIT_TRY(options->guest.check());
+        return checkGuest(*options, context.commandLine);
+      }
       if (!options->evidence.verify.empty() && !options->evidence.isRepeated)
         return repeatEvidence(*options->command, options->evidence);
       if (!options->debugFolder.empty()) return debug(*options, plugins().registry());

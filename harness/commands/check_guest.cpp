@@ -28,15 +28,20 @@ constexpr size_t kMostSecondRuns = 200;  // units with failures that run again
 constexpr size_t kMostHangs = 3;         // of an operator; further groups that hang are not looked into
 constexpr size_t kLargestWorker = size_t{2} << 30;
 
+constexpr double kTimeoutSeconds = 60;  // of a group, without --timeout
+
 class GuestRun {
  public:
-  GuestRun(const GuestCheckArguments& options, const OpRegistry& registry)
-      : options_(options), registry_(registry), backend_(options.guest.name()) {}
+  GuestRun(const CheckArguments& options, const OpRegistry& registry)
+      : options_(options),
+        registry_(registry),
+        backend_(options.guest.choice.name()),
+        timeoutSeconds_(options.hasTimeout ? options.timeoutSeconds : kTimeoutSeconds) {}
 
   Result<int> run(const std::string& commandLine) {
     OPKIT_ASSIGN(GuestLogs logs, GuestLogs::create());
     logs_.emplace(std::move(logs));
-    OPKIT_ASSIGN(info_, describeGuest(options_.guest));
+    OPKIT_ASSIGN(info_, describeGuest(options_.guest.choice));
     if (options_.opset > info_.newestOpset)
       return Status::invalidArgument("--opset: {} {} knows opsets up to {}, got {}", info_.engine, info_.version,
                                      info_.newestOpset, options_.opset);
@@ -102,7 +107,7 @@ class GuestRun {
 
   IsolationLimits limits() {
     return {.workers = options_.jobs,
-            .timeoutSeconds = options_.timeoutSeconds,
+            .timeoutSeconds = timeoutSeconds_,
             .memoryBytes = options_.memoryMiB << 20,
             .replaceBytes = kLargestWorker,
             .stop = [this] { return !file_.status().isOk() || !broken_.isOk() || ClosedOutput::isSeen(); }};
@@ -126,7 +131,7 @@ class GuestRun {
     result.kind = "check", result.id = c.id(), result.name = c.name, result.op = c.op;
     result.backend = backend_, result.device = info_.provider;
     result.status = status, result.reason = reason;
-    result.repro = repeatGuest(options_.guest, result.id, options_.opset);
+    result.repro = repeatGuest(options_.guest.choice, result.id, options_.opset);
     return toRecord(result);
   }
 
@@ -160,7 +165,7 @@ class GuestRun {
 
   /// Records answers in the order of the units.
   Status runUnits(const std::vector<GuestUnit>& units, const OnLoss& onLoss) {
-    GuestJob job(options_.guest, registry_, plugins().onnxRules(), options_.opset);
+    GuestJob job(options_.guest.choice, registry_, plugins().onnxRules(), options_.opset);
     Progress progress(units.size(), "asked");
     std::vector<std::optional<JobOutcome>> finished(units.size());
     size_t next = 0;
@@ -188,10 +193,10 @@ class GuestRun {
   /// What a unit gives in a fresh worker; nothing if it ends that too.
   std::optional<GuestReports> runAgain(const GuestUnit& unit, JobOutcome& outcome) {
     if (interrupted() || ClosedOutput::isSeen() || ++reruns_ > kMostSecondRuns) return std::nullopt;
-    GuestJob job(options_.guest, registry_, plugins().onnxRules(), options_.opset);
+    GuestJob job(options_.guest.choice, registry_, plugins().onnxRules(), options_.opset);
     std::optional<GuestReports> again;
     static_cast<void>(runIsolated(
-        1, 1, options_.timeoutSeconds, [&](size_t) { return job.run(unit, "/dev/null").toText(); },
+        1, 1, timeoutSeconds_, [&](size_t) { return job.run(unit, "/dev/null").toText(); },
         [&](size_t, const JobOutcome& second) {
           outcome = second;
           if (second.kind == JobOutcome::Kind::Answered) again = GuestReports::fromText(second.answer);
@@ -232,7 +237,7 @@ class GuestRun {
                   const std::string& where = "") {
     const Case& c = unit.group->cases[unit.only.value_or(0)];
     const bool isHang = outcome.kind == JobOutcome::Kind::TimedOut;
-    std::string reason = placedLossText(outcome, options_.timeoutSeconds) + where;
+    std::string reason = placedLossText(outcome, timeoutSeconds_) + where;
     CaseRecord one = resultOf(c, isHang ? CaseStatus::Hang : CaseStatus::Crash, reason);
     JobOutcome second;
     const auto again = isHang || !where.empty() ? std::nullopt : runAgain(unit, second);
@@ -270,8 +275,8 @@ class GuestRun {
   Status saveFailures(const std::vector<CaseGroup>& groups) {
     for (const CaseRecord& one : firstFailures_) {
       if (interrupted() || ClosedOutput::isSeen()) return Status::ok();
-      OPKIT_ASSIGN(const SavedFailure saved, saveGuestFailure({options_.guest, info_, registry_, plugins().onnxRules(),
-                                                               options_.opset, options_.timeoutSeconds},
+      OPKIT_ASSIGN(const SavedFailure saved, saveGuestFailure({options_.guest.choice, info_, registry_,
+                                                               plugins().onnxRules(), options_.opset, timeoutSeconds_},
                                                               groups, one, options_.saveFolder));
       if (saved.path.empty())
         fmt::print("capsule  none of {}: {}\n", printable(one.id), printable(saved.reason));
@@ -311,9 +316,10 @@ class GuestRun {
     return "the specification or expectation files leave these cases out";
   }
 
-  const GuestCheckArguments& options_;
+  const CheckArguments& options_;
   const OpRegistry& registry_;
   const std::string backend_;
+  const double timeoutSeconds_;
   GuestInfo info_;
   Expectations expectations_;
   std::optional<ExpectationWriter> writer_;
@@ -333,7 +339,7 @@ class GuestRun {
 
 }  // namespace
 
-Result<int> checkGuest(const GuestCheckArguments& options, const std::string& commandLine) {
+Result<int> checkGuest(const CheckArguments& options, const std::string& commandLine) {
   const ClosedOutput closed;
   const GracefulInterrupt graceful;
   noteOldBuild();

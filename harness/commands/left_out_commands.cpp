@@ -22,7 +22,7 @@ void addFurtherCommands(CLI::App& app, CommandContext& context) {
 }
 
 /// GuestOptions::check() has said so before.
-Result<int> checkGuest(const GuestCheckArguments&, const std::string&) {
+Result<int> checkGuest(const CheckArguments&, const std::string&) {
   return Status::unsupported("--ort: not in this partial build for {}", kBuildFacts.operators);
 }
 Result<int> benchGuest(const GuestBenchArguments&, const std::string&) {
