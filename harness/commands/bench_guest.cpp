@@ -9,6 +9,7 @@
 #include "harness/guest/guest_bench_run.h"
 #include "harness/guest/guest_job.h"
 #include "harness/guest/guest_logs.h"
+#include "harness/run/closed_output.h"
 
 namespace opkit::harness {
 namespace {
@@ -41,6 +42,7 @@ Result<int> benchGuest(const GuestBenchArguments& options, const std::string& co
   std::ranges::copy(options.backend.backends, std::back_inserter(sides));
   RunPlan planned;
   for (const std::string& side : sides) planned[side] = options.chosen.size();
+  const ClosedOutput closed;
   OPKIT_ASSIGN(const GuestLogs logs, GuestLogs::create());  // for the guest's temporary files
   OPKIT_ASSIGN(const GuestInfo info, describeGuest(options.guest));
   OPKIT_ASSIGN(const std::vector<DescribedDevice> devices, describeDevices(options.backend));

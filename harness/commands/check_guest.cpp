@@ -146,7 +146,7 @@ class GuestRun {
       const std::string& op = unit.group->cases.front().op;
       const bool isHang = outcome.kind == JobOutcome::Kind::TimedOut;
       const bool isKnown = isHang && ++hangs_[op] > kMostHangs;
-      if (unit.group->cases.size() == 1 || isKnown) return recordLoss(unit, outcome, printed);
+      if (unit.group->cases.size() == 1 || isKnown) return recordLostGroup(unit, outcome, printed);
       lost.emplace_back(unit, outcome);
       for (size_t i = 0; i < unit.group->cases.size(); ++i) singles.push_back({unit.group, i, unit.leak && i == 0});
     }));
@@ -233,6 +233,13 @@ class GuestRun {
     }
   }
 
+  /// Of a group that is not looked into case by case.
+  void recordLostGroup(const GuestUnit& unit, const JobOutcome& outcome, const std::string& printed) {
+    recordLoss(unit, outcome, printed);
+    for (size_t i = 1; i < unit.group->cases.size(); ++i)
+      record(resultOf(unit.group->cases[i], CaseStatus::Skip, "its group hangs, as others of the operator do"), "");
+  }
+
   void recordLoss(const GuestUnit& unit, const JobOutcome& outcome, const std::string& printed,
                   const std::string& where = "") {
     const Case& c = unit.group->cases[unit.only.value_or(0)];
@@ -264,12 +271,18 @@ class GuestRun {
     if (isShown)
       fmt::print("{}", block);
     else if (options_.verbose)
-      fmt::print("{} {} {}\n", nameOf(one.status), printable(one.id), printable(one.reason));
+      fmt::print("{} {}{}{}\n", nameOf(one.status), printable(one.id), one.reason.empty() ? "" : " ",
+                 printable(one.reason));
     std::fflush(stdout);
-    if (options_.annotations && isFailure(one.status)) fmt::print("{}", githubAnnotation(one, one.op));
+    if (options_.annotations && isFailure(one.status)) fmt::print("{}", githubAnnotation(one, folderOf(one.op)));
     if (options_.junit.empty()) return;
     records_.push_back(std::move(one));
     texts_.push_back(std::move(block));
+  }
+
+  std::string folderOf(const std::string& op) const {
+    const OpDef* const def = registry_.find(op);
+    return def ? def->folder : op;
   }
 
   Status saveFailures(const std::vector<CaseGroup>& groups) {

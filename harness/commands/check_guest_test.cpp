@@ -164,6 +164,29 @@ TEST_F(GuestCommandOrt, AnInterruptIsNotCalledNothing) {
   }
 }
 
+TEST_F(GuestCommandOrt, EveryCaseOfAnOperatorThatHangsHasAResult) {
+  const std::string cases = fileWith("check_guest_hangs.cases.json", R"({"cases": [
+    {"op": "Softmax", "inputs": [["f32[1,2,8]"], ["f32[2,2,8]"]]}, {"op": "Softmax", "inputs": [["f32[1,2,16]"]]},
+    {"op": "Softmax", "params": {"axis": 1}, "inputs": [["f32[1,8,2]"], ["f32[2,8,2]"]]},
+    {"op": "Softmax", "params": {"axis": 0}, "inputs": [["f32[8,1,2]"], ["f32[8,2,2]"]]},
+    {"op": "Softmax", "params": {"axis": 2}, "inputs": [["f32[1,8,4]"], ["f32[2,8,4]"]]},
+    {"op": "Softmax", "params": {"axis": -2}, "inputs": [["f32[1,8,6]"], ["f32[2,8,6]"]]}]})");
+  const Ran ran = run(faulty("hang") + "--timeout 0.5 --jobs 2 --cases " + cases);
+  EXPECT_EQ(ran.code, 1) << ran.text;
+  expectPart(ran, "its group hangs, as others of the operator do");
+  EXPECT_EQ(ran.text.find("cases have a result"), std::string::npos) << ran.text;
+}
+
+TEST_F(GuestCommandOrt, AnnotationsNameTheCaseFile) {
+  const Ran ran = run(faulty("tail") + "--annotations --case 'Relu/f32[3,5]/normal/seed=7'");
+  expectPart(ran, "::error file=ops/unary/unary.cases.json,title=Relu on onnxruntime-opkitplanted::Relu/f32[3,5]");
+}
+
+TEST_F(GuestCommandOrt, LinesOfPassesEndWithoutASpace) {
+  const Ran ran = run(cpu() + " --verbose" + kRelu);
+  expectPart(ran, "pass Relu/f32[3,4]/normal/seed=7\n");
+}
+
 TEST_F(GuestCommandOrt, NoTemporaryFileIsLeft) {
   const fs::path folder = emptyFolder("check_guest_room");
   EXPECT_EQ(runIn(folder, cpu() + kRelu).code, 0);
@@ -174,8 +197,11 @@ TEST_F(GuestCommandOrt, NoTemporaryFileIsLeft) {
 
 TEST_F(GuestCommandOrt, AClosedPipeLeavesNothing) {
   const fs::path folder = emptyFolder("check_guest_pipe");
-  const Ran ran = runIn(folder, cpu() + " --op Relu --written --verbose 2>/dev/null | head -n 1");
-  EXPECT_TRUE(fs::is_empty(folder)) << ran.text;
+  for (const std::string& command :
+       {cpu() + " --op Relu --written --verbose", "bench --ort " + ortForTests() + kRelu}) {
+    const Ran ran = runIn(folder, command + " 2>/dev/null | head -n 1");
+    EXPECT_TRUE(fs::is_empty(folder)) << command << ": " << ran.text;
+  }
 }
 
 TEST_F(GuestCommandOrt, WorkersAndPartsGiveTheSameRecords) {

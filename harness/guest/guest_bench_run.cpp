@@ -10,6 +10,7 @@
 #include "engine/tools/cli.h"
 #include "harness/guest/guest_job.h"
 #include "harness/guest/guest_logs.h"
+#include "harness/run/closed_output.h"
 #include "harness/run/worker_note.h"
 #include "reports/results/record_json.h"
 
@@ -101,8 +102,9 @@ GuestBenchRun::GuestBenchRun(const GuestBenchPlan& plan, ResultFile& file)
 Status GuestBenchRun::run() {
   OPKIT_ASSIGN(const GuestLogs logs, GuestLogs::create());
   GuestBenchJob job(plan_);
-  const IsolationLimits limits{
-      .workers = 1, .timeoutSeconds = plan_.timeoutSeconds, .stop = [this] { return !file_.status().isOk(); }};
+  const IsolationLimits limits{.workers = 1, .timeoutSeconds = plan_.timeoutSeconds, .stop = [this] {
+                                 return !file_.status().isOk() || ClosedOutput::isSeen();
+                               }};
   OPKIT_TRY(runIsolated(
       plan_.chosen.size(), limits,
       [&](size_t i) {
