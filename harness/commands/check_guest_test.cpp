@@ -204,6 +204,14 @@ TEST_F(GuestCommandOrt, AClosedPipeLeavesNothing) {
   }
 }
 
+TEST_F(GuestCommandOrt, AClosedPipeKeepsResults) {
+  const std::string json = fileWith("check_guest_pipe.jsonl", "");
+  run(cpu() + " --op Relu,Abs --written --verbose --json " + json +
+      " 2>/dev/null | head -n 4");  // the head of two lines, two cases
+  EXPECT_NE(textOf(json).find("\"record\":\"case\""), std::string::npos) << textOf(json);
+  EXPECT_NE(textOf(json).find("\"outcome\":\"interrupted\""), std::string::npos) << textOf(json);
+}
+
 TEST_F(GuestCommandOrt, WorkersAndPartsGiveTheSameRecords) {
   const std::vector<std::string> whole = records(" --jobs 1");
   EXPECT_GT(whole.size(), 10u);

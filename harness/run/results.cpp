@@ -11,6 +11,7 @@
 #include "engine/tensor/objects.h"
 #include "harness/bench/statistics.h"
 #include "harness/run/build_facts.h"
+#include "harness/run/closed_output.h"
 
 namespace opkit::harness {
 namespace {
@@ -201,6 +202,8 @@ void ResultFile::write(const CaseResult& result) {
   if (writer_.isOpen()) writer_.write(toRecord(result));
 }
 
-Status ResultFile::close() { return writer_.close(interrupted() ? "interrupted" : "complete"); }
+Status ResultFile::close() {
+  return writer_.close(interrupted() || ClosedOutput::isSeen() ? "interrupted" : "complete");
+}
 
 }  // namespace opkit::harness
