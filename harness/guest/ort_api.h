@@ -65,6 +65,7 @@ inline constexpr Entry<const char*(const OrtStatus*)> kGetErrorMessage{2};
 inline constexpr Release<OrtStatus> kReleaseStatus{93};
 
 inline constexpr Call<OrtLogLevel, const char*, OrtEnv**> kCreateEnv{3};
+inline constexpr Call<const OrtEnv*> kDisableTelemetry{6};
 inline constexpr Release<OrtEnv> kReleaseEnv{92};
 inline constexpr Call<char***, int*> kGetAvailableProviders{125};
 inline constexpr Call<char**, int> kReleaseAvailableProviders{126};

@@ -50,7 +50,9 @@ Status expectCount(const char* what, size_t expected, size_t found) {
 }  // namespace
 
 Result<Owned<OrtEnv>> newEnvironment(const OrtLibrary& library) {
-  return make(library, kCreateEnv, kReleaseEnv, kLogWarning, "opkit");
+  OPKIT_ASSIGN(Owned<OrtEnv> environment, make(library, kCreateEnv, kReleaseEnv, kLogWarning, "opkit"));
+  OPKIT_TRY(library.attempt(kDisableTelemetry, environment.get()));  // released builds send events otherwise
+  return environment;
 }
 
 Result<Owned<OrtMemoryInfo>> newCpuMemory(const OrtLibrary& library) {
