@@ -1,6 +1,8 @@
 // ONNX Runtime in tests: where it is, and the process that may load it.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -12,8 +14,11 @@
 
 namespace opkit::harness {
 
-/// The library, or "" if it is not there.
+/// The library, or "" if it is not there. From now on what it leaves in the folder of temporary files goes with the
+/// test.
 inline std::string ortForTests() {
+  static const int isMoved = setenv("TMPDIR", testing::TempDir().c_str(), 1);
+  static_cast<void>(isMoved);
   const char* named = std::getenv("OPKIT_ORT_LIBRARY");
   const std::string path = named ? named
                                  : OPKIT_SOURCE_DIR
