@@ -7,6 +7,7 @@ root=$1 modules=$2 pattern=${3:-ort-cpu-*}
 [ -d "$modules/onnxruntime-node" ] || { echo "found_test: no onnxruntime-node in $modules (./setup --ort)"; exit 77; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+export TMPDIR=$scratch  # the library leaves files there
 ln -s "$(realpath "$modules")" "$scratch/node_modules"
 failed=0 count=0 shown=0
 for folder in "$root"/docs/found/$pattern/; do
