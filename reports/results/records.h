@@ -30,8 +30,8 @@ enum class Presence {
 /// Unproved: the kernel is the oracle, so that nothing was compared; declared in the case file. In conformance: nobody
 /// can reproduce the expected values (harness/conformance/declared.txt). Expected, Flake: a failure that an
 /// expectation file names (harness/run/expectations.h). Unexpected: a pass that such a file calls a failure, or a line
-/// of it that matches no case. Of other engines (harness/guest): Refused: the provider claimed the case and gave an error;
-/// Unstable: runs gave other answers; Leak: memory grows with each run.
+/// of it that matches no case. Of other engines (harness/guest): Refused: the provider claimed the case and gave an
+/// error; Unstable: runs gave other answers; Leak: memory grows with each run.
 enum class CaseStatus {
   Pass,
   Fail,
