@@ -2,13 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <fstream>
 #include <system_error>
 
+#include "engine/base/checked_file.h"
 #include "engine/base/printable.h"
 
 namespace opkit::harness {
@@ -16,7 +17,18 @@ namespace {
 
 constexpr const char* kVariable = "TMPDIR";
 constexpr size_t kLines = 3, kMostOfLine = 300;
-constexpr std::streamoff kTailBytes = 16 << 10;
+constexpr off_t kTailBytes = 16 << 10;
+
+/// The end of a file, which may be long; empty if it cannot be read.
+std::string tailOf(const std::string& path) {
+  const auto file = openToRead(path);
+  if (!file) return "";
+  const off_t size = lseek(file->get(), 0, SEEK_END);
+  std::string tail(kTailBytes, '\0');
+  const ssize_t got = pread(file->get(), tail.data(), tail.size(), std::max<off_t>(0, size - kTailBytes));
+  tail.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  return tail;
+}
 
 }  // namespace
 
@@ -48,15 +60,13 @@ GuestLogs::~GuestLogs() {
 }
 
 std::string GuestLogs::lastLines(size_t job) const {
-  std::ifstream file(of(job), std::ios::binary | std::ios::ate);
-  if (!file) return "";
-  const std::streamoff size = file.tellg();
-  file.seekg(std::max<std::streamoff>(0, size - kTailBytes));
   std::deque<std::string> last;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty()) continue;
-    last.push_back(line.substr(0, kMostOfLine));
+  const std::string tail = tailOf(of(job));
+  for (size_t at = 0; at < tail.size();) {
+    const size_t end = std::min(tail.find('\n', at), tail.size());
+    if (end > at) last.push_back(tail.substr(at, std::min(end - at, kMostOfLine)));
     if (last.size() > kLines) last.pop_front();
+    at = end + 1;
   }
   std::string text;
   for (const std::string& line : last) text += "  printed  " + printable(line) + "\n";

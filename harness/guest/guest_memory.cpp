@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
+
+#include "engine/base/checked_file.h"
 
 namespace opkit::harness {
 namespace {
@@ -32,9 +34,9 @@ std::optional<int64_t> changedAround(const Tensor& output) {
 }
 
 size_t residentBytes() {
-  std::ifstream status("/proc/self/statm");
+  const auto text = readText("/proc/self/statm");
   size_t all = 0, resident = 0;
-  status >> all >> resident;
+  if (text) std::istringstream(*text) >> all >> resident;
   return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
