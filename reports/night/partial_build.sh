@@ -22,4 +22,6 @@ for operators in "$@"; do
   [ $code = 0 ] || { [ $code = 3 ] && [ ! -s "$out/few.ids" ]; } || fail "$operators: check ended with $code"
   ! $few model zoo:vit 2>"$out/notes" || fail "model is not refused"
   grep "model: not in this partial build for $operators; " "$out/notes" || fail "model is refused with $(cat "$out/notes")"
+  ! $few check --ort libonnxruntime.so.1 2>"$out/notes" || fail "check --ort is not refused"
+  grep -e "--ort: not in this partial build for $operators; " "$out/notes" || fail "check --ort is refused with $(cat "$out/notes")"
 done
