@@ -19,29 +19,12 @@ using Json = nlohmann::json;
 constexpr double kTrialSeconds = 60;
 constexpr int kFormat = 1;
 
-int64_t capsuleElements(const Case& c) {
-  int64_t count = 0;
-  for (const auto& input : c.inputs) count += input ? input->elements() : 0;
-  return count;
-}
-
 /// "Conv-vulkan-exact.opcase"; characters that a shell would mind are left out.
 std::string fileName(const Case& c, const std::string& backend, const std::string& check) {
   std::string name = fmt::format("{}-{}-{}.opcase", c.op, backend, check);
   for (char& letter : name)
     if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '-' && letter != '.') letter = '_';
   return name;
-}
-
-Result<CaseGroup> groupOf(const Catalogue& catalogue, const std::string& id) {
-  for (const CaseGroup& group : catalogue.groups)
-    for (size_t i = 0; i < group.cases.size(); ++i)
-      if (group.cases[i].id() == id) {
-        CaseGroup found = group;
-        std::rotate(found.cases.begin(), found.cases.begin() + static_cast<std::ptrdiff_t>(i), found.cases.end());
-        return found;
-      }
-  return Status::invalidArgument("no case '{}'", id);
 }
 
 std::string answerOf(const CaseGroup& group, const std::string& backend, const RuntimeOptions& options,
@@ -65,6 +48,23 @@ std::string answerOf(const CaseGroup& group, const std::string& backend, const R
 }
 
 }  // namespace
+
+std::optional<CaseGroup> groupBeginningWith(const std::string& id, const std::vector<CaseGroup>& groups) {
+  for (const CaseGroup& group : groups)
+    for (size_t i = 0; i < group.cases.size(); ++i)
+      if (group.cases[i].id() == id) {
+        CaseGroup found = group;
+        std::rotate(found.cases.begin(), found.cases.begin() + static_cast<std::ptrdiff_t>(i), found.cases.end());
+        return found;
+      }
+  return std::nullopt;
+}
+
+int64_t inputElements(const Case& c) {
+  int64_t count = 0;
+  for (const auto& input : c.inputs) count += input ? input->elements() : 0;
+  return count;
+}
 
 std::optional<std::string> failsIsolated(const CaseGroup& group, const std::string& backend,
                                          const RuntimeOptions& options, const OpRegistry& registry,
@@ -157,7 +157,9 @@ Result<Capsule> readCapsule(const std::string& path, const OpRegistry& registry)
 
 Result<CapsuleFile> shrinkToFile(const Catalogue& catalogue, const std::string& id, const std::string& backend,
                                  const RuntimeOptions& options, const OpRegistry& registry, const std::string& folder) {
-  OPKIT_ASSIGN(const CaseGroup group, groupOf(catalogue, id));
+  const auto found = groupBeginningWith(id, catalogue.groups);
+  if (!found) return Status::invalidArgument("no case '{}'", id);
+  const CaseGroup& group = *found;
   std::string reason;
   const auto failed = failsIsolated(group, backend, options, registry, &reason);
   if (!failed) return Status::internal("'{}' on {} does not fail when it is run again", id, backend);
@@ -169,8 +171,8 @@ Result<CapsuleFile> shrinkToFile(const Catalogue& catalogue, const std::string& 
   std::filesystem::create_directories(folder, error);
   CapsuleFile saved{(std::filesystem::path(folder) / fileName(group.cases[0], backend, *failed)).string(),
                     small.group.cases[0].id(),
-                    capsuleElements(group.cases[0]),
-                    capsuleElements(small.group.cases[0]),
+                    inputElements(group.cases[0]),
+                    inputElements(small.group.cases[0]),
                     small.trials,
                     small.group};
   OPKIT_TRY(writeCapsule(saved.path, {backend, *failed, reason, options.mask, kBuildFacts.commit, small.group,

@@ -45,6 +45,11 @@ std::optional<std::string> failsIsolated(const CaseGroup& group, const std::stri
                                          const RuntimeOptions& options, const OpRegistry& registry,
                                          std::string* reason);
 
+/// The group of a case, with that case first; nothing if no group has it.
+std::optional<CaseGroup> groupBeginningWith(const std::string& id, const std::vector<CaseGroup>& groups);
+/// Of all inputs.
+int64_t inputElements(const Case& c);
+
 struct CapsuleFile {
   std::string path, id;
   int64_t elementsBefore = 0, elementsAfter = 0;

@@ -190,7 +190,7 @@ class GuestRun {
     return broken_;
   }
 
-  /// What a unit gives in a fresh worker; nothing if it ends that too.
+  /// The reports of a unit from a fresh worker; nothing if that one ends too.
   std::optional<GuestReports> runAgain(const GuestUnit& unit, JobOutcome& outcome) {
     if (interrupted() || ClosedOutput::isSeen() || ++reruns_ > kMostSecondRuns) return std::nullopt;
     GuestJob job(options_.guest.choice, registry_, plugins().onnxRules(), options_.opset);

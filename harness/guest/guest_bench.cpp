@@ -112,7 +112,7 @@ class GuestAnswer {
     result.reason = fmt::format("{}: {}", what, load.reason);
   }
 
-  /// What is asked of guests without times decides what is timed.
+  /// The questions of `check --ort` come first: a side that fails them is not timed.
   BenchModel judge(const ExportedModel& model, size_t own, GuestSession& session) {
     std::vector<CaseResult> asked = askGuest(bench_.guest, session, model, bench_.registry, false);
     BenchModel subject{model, {&model.sets[own]}};

@@ -1,5 +1,7 @@
 #include "harness/guest/guest_check.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -8,6 +10,7 @@
 #include "harness/check/hidden_check.h"
 #include "harness/check/verdict.h"
 #include "harness/guest/guest_memory.h"
+#include "harness/run/isolated_jobs.h"
 #include "harness/run/worker_note.h"
 
 namespace opkit::harness {
@@ -291,10 +294,10 @@ class Asking {
     if (!runRound(k, 1)) return;
     if (nowNs() - begun > kSlowRunNs) return results_[k].skip("leak", "a run takes over 10 ms");
     if (!runRound(k, kRunsPerRound)) return;
-    size_t least = SIZE_MAX, before = residentBytes();
+    size_t least = SIZE_MAX, before = residentBytes(getpid());
     for (size_t round = 0; round < kRounds && least >= kLeakBytes; ++round) {
       if (!runRound(k, kRunsPerRound)) return;
-      const size_t now = residentBytes();
+      const size_t now = residentBytes(getpid());
       least = std::min(least, now > before ? now - before : 0);
       before = now;
     }

@@ -1,4 +1,4 @@
-// What a guest is asked about one model: `op-harness check --ort`.
+// The questions for a guest about one model: `op-harness check --ort`.
 //
 //   values    every output is within its bound; lanes of special values by class
 //   inputs    no run changes an input

@@ -129,16 +129,16 @@ GuestReports GuestJob::run(const GuestUnit& unit, const std::filesystem::path& l
   return answer;
 }
 
-std::optional<ExportedGroup> GuestJob::claimed(const CaseGroup& group, std::string& refusal) {
+std::optional<GuestJob::Claimed> GuestJob::claimed(const CaseGroup& group, std::string& refusal) {
   ExportOptions options{.opset = opset_, .newest = guest_->info().newestOpset};
   for (int tries = 0; tries < kMostForms; ++tries) {
     ExportedGroup exported = exportGroup(group, registry_, rules_, options);
-    if (exported.models.empty()) return tries == 0 ? std::optional(std::move(exported)) : std::nullopt;
+    if (exported.models.empty()) return tries == 0 ? std::optional(Claimed{std::move(exported), {}}) : std::nullopt;
     const ExportedModel& first = exported.models.front();
     noteWork(fmt::format("{} (load)", first.sets.front().description.id()));
-    const GuestLoad load = guest_->load(first.bytes);
+    GuestLoad load = guest_->load(first.bytes);
     const bool isOlderPossible = opset_ == 0 && first.form.type.find("::") == std::string::npos;
-    if (load.session || load.refusal == GuestRefusal::Refused) return exported;
+    if (load.session || load.refusal == GuestRefusal::Refused) return Claimed{std::move(exported), std::move(load)};
     if (refusal.empty()) refusal = reasonOf(load);
     if (!isOlderPossible || first.form.opset <= 1) return std::nullopt;
     options.newest = first.form.opset - 1;
@@ -151,33 +151,36 @@ std::vector<CaseResult> GuestJob::ask(const GuestUnit& unit) {
   if (unit.only) group.cases = {group.cases[*unit.only]};
   std::vector<CaseResult> results;
   std::string refusal;
-  const auto exported = claimed(withStops(group), refusal);
-  if (!exported) {
+  const auto taken = claimed(withStops(group), refusal);
+  if (!taken) {
     for (const Case& c : group.cases) results.push_back(unaskedResult(c, CaseStatus::Unsupported, refusal));
     return results;
   }
   std::set<std::string> asked;  // ids: the cases of the group, without further shapes
   for (const Case& c : group.cases) asked.insert(c.id());
-  for (const auto& [c, reason] : exported->left)
+  for (const auto& [c, reason] : taken->group.left)
     if (asked.contains(c.id())) results.push_back(unaskedResult(c, CaseStatus::Unsupported, "no form: " + reason));
   bool leak = unit.leak;
-  for (const ExportedModel& model : exported->models) {
+  for (const ExportedModel& model : taken->group.models) {
     const auto isAsked = [&](const ExportedSet& set) { return asked.contains(set.description.id()); };
     if (std::ranges::none_of(model.sets, isAsked)) continue;
-    for (CaseResult& result : askModel(model, group, leak)) results.push_back(std::move(result));
+    const bool isFirst = &model == &taken->group.models.front();
+    if (!isFirst) noteWork(fmt::format("{} (load)", model.sets.front().description.id()));
+    const GuestLoad load = isFirst ? GuestLoad() : guest_->load(model.bytes);
+    for (CaseResult& result : askModel(model, isFirst ? taken->first : load, group, leak))
+      results.push_back(std::move(result));
     leak = false;
   }
   return results;
 }
 
 /// The results of the group's own cases. A further shape that fails is a failure of the first.
-std::vector<CaseResult> GuestJob::askModel(const ExportedModel& model, const CaseGroup& group, bool leak) {
+std::vector<CaseResult> GuestJob::askModel(const ExportedModel& model, const GuestLoad& load, const CaseGroup& group,
+                                           bool leak) {
   const auto isOwn = [&](const std::string& id) {
     return std::ranges::any_of(group.cases, [&](const Case& c) { return c.id() == id; });
   };
   std::vector<CaseResult> own;
-  noteWork(fmt::format("{} (load)", model.sets.front().description.id()));
-  const GuestLoad load = guest_->load(model.bytes);
   if (!load.session) {
     for (const ExportedSet& set : model.sets)
       if (isOwn(set.description.id()))

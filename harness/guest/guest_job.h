@@ -43,9 +43,15 @@ class GuestJob {
 
  private:
   std::vector<CaseResult> ask(const GuestUnit& unit);
-  std::vector<CaseResult> askModel(const ExportedModel& model, const CaseGroup& group, bool leak);
-  /// The group in the newest form that the guest claims; nothing if it claims none.
-  std::optional<ExportedGroup> claimed(const CaseGroup& group, std::string& refusal);
+  std::vector<CaseResult> askModel(const ExportedModel& model, const GuestLoad& load, const CaseGroup& group,
+                                   bool leak);
+  /// A group in a form of ONNX, and the session of its first model.
+  struct Claimed {
+    ExportedGroup group;
+    GuestLoad first;
+  };
+  /// The newest form that the guest claims; nothing if it claims none.
+  std::optional<Claimed> claimed(const CaseGroup& group, std::string& refusal);
 
   const GuestChoice& choice_;
   const OpRegistry& registry_;
@@ -57,7 +63,7 @@ class GuestJob {
 /// From now on this process prints into `path`.
 void printInto(const std::filesystem::path& path);
 
-/// What the guest is, described by a worker process. InvalidArgument: it cannot be opened, or the worker ended.
+/// Describes the guest, in a worker process. InvalidArgument: it cannot be opened, or the worker ended.
 Result<GuestInfo> describeGuest(const GuestChoice& choice);
 
 /// The command line that repeats a case. `opset`: see ExportOptions.

@@ -1,11 +1,6 @@
 #include "harness/guest/guest_memory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <sstream>
-
-#include "engine/base/checked_file.h"
 
 namespace opkit::harness {
 namespace {
@@ -31,13 +26,6 @@ std::optional<int64_t> changedAround(const Tensor& output) {
     if (begin[-1 - i] != kGuard) return -1 - i;
   }
   return std::nullopt;
-}
-
-size_t residentBytes() {
-  const auto text = readText("/proc/self/statm");
-  size_t all = 0, resident = 0;
-  if (text) std::istringstream(*text) >> all >> resident;
-  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace opkit::harness

@@ -1,4 +1,4 @@
-// Memory that a guest writes into, and how much memory it takes.
+// Memory that a guest writes into.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,5 @@ Result<Tensor> poisonedOutput(const TensorDesc& desc);
 
 /// The distance to such an output of the first byte that was changed around it; nothing if none was.
 std::optional<int64_t> changedAround(const Tensor& output);
-
-/// Memory of this process that is in use; 0 if unknown.
-size_t residentBytes();
 
 }  // namespace opkit::harness

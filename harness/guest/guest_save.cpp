@@ -18,12 +18,6 @@ namespace fs = std::filesystem;
 constexpr size_t kMostTrials = 100;
 constexpr size_t kMostHangs = 8;  // among the trials
 
-int64_t elementsOf(const Case& c) {
-  int64_t count = 0;
-  for (const auto& input : c.inputs) count += input ? input->elements() : 0;
-  return count;
-}
-
 /// "fail values", "crash": what stays the same while a case shrinks.
 std::string kindOf(const CaseRecord& one) {
   const size_t end = one.reason.find(": ");
@@ -102,24 +96,12 @@ class Saving {
   size_t hangs_ = 0;
 };
 
-/// The group of a case, with that case first.
-std::optional<CaseGroup> groupOf(const std::vector<CaseGroup>& groups, const std::string& id) {
-  for (const CaseGroup& group : groups)
-    for (size_t i = 0; i < group.cases.size(); ++i)
-      if (group.cases[i].id() == id) {
-        CaseGroup found = group;
-        std::rotate(found.cases.begin(), found.cases.begin() + static_cast<std::ptrdiff_t>(i), found.cases.end());
-        return found;
-      }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Result<SavedFailure> saveGuestFailure(const GuestSetup& setup, const std::vector<CaseGroup>& groups,
                                       const CaseRecord& one, const std::string& parent) {
   SavedFailure saved;
-  const auto group = groupOf(groups, one.id);
+  const auto group = groupBeginningWith(one.id, groups);
   if (!group) return Status::internal("no case '{}'", one.id);
   Saving saving(setup);
   const auto kind = saving.failure(*group);
@@ -132,8 +114,8 @@ Result<SavedFailure> saveGuestFailure(const GuestSetup& setup, const std::vector
       kMostTrials);
   saved.trials = small.trials;
   saved.id = small.group.cases.front().id();
-  saved.elementsBefore = elementsOf(group->cases.front());
-  saved.elementsAfter = elementsOf(small.group.cases.front());
+  saved.elementsBefore = inputElements(group->cases.front());
+  saved.elementsAfter = inputElements(small.group.cases.front());
   const auto model = saving.modelOf(small.group);
   if (!model) {
     saved.reason = model.error().message();

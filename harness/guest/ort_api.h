@@ -13,7 +13,7 @@ namespace opkit::harness::ort {
 
 inline constexpr uint32_t kApiVersion = 23;
 
-// What the library owns: only pointers are passed.
+// Objects of the library: only pointers are passed.
 struct OrtStatus;
 struct OrtEnv;
 struct OrtSession;
@@ -39,7 +39,7 @@ enum OrtMemoryKind : int { kDefaultMemory = 0 };
 enum OrtValueKind : int { kTensorValue = 1 };
 enum OrtHardwareKind : int { kHardwareCpu = 0, kHardwareGpu = 1, kHardwareNpu = 2 };
 
-/// What dlsym gives for "OrtGetApiBase" returns this.
+/// The function "OrtGetApiBase" returns this.
 struct OrtApiBase {
   const void* (*getApi)(uint32_t version);  // the table; null: the library is older than the version
   const char* (*versionText)();

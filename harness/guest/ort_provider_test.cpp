@@ -1,4 +1,4 @@
-// What the providers of ONNX Runtime take, refuse and compute.
+// Providers of ONNX Runtime: models that they take and refuse, and their results.
 #include <gtest/gtest.h>
 
 #include <algorithm>

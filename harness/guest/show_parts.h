@@ -1,4 +1,4 @@
-// What the two kinds of show programs have in common: the values of a case as text, and lines of code.
+// Parts of both kinds of show programs: the values of a case as text, and lines of code.
 #pragma once
 
 #include <cstddef>

@@ -64,14 +64,6 @@ size_t dataBytes() {
   return kibibytes << 10;
 }
 
-/// Memory of another process that is in use; 0 if unknown.
-size_t residentBytes(pid_t process) {
-  std::ifstream status("/proc/" + std::to_string(process) + "/statm");
-  size_t all = 0, resident = 0;
-  status >> all >> resident;
-  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
-}
-
 /// Memory inherited from the parent is not counted. Neither is address space: drivers and sanitizers reserve far more
 /// than they use.
 void limitMemory(size_t bytes) {
@@ -273,6 +265,13 @@ std::string lossText(const JobOutcome& outcome, double limitSeconds) {
 std::string placedLossText(const JobOutcome& outcome, double limitSeconds) {
   const bool isPlaced = outcome.kind == JobOutcome::Kind::Crashed && !outcome.where.empty();
   return lossText(outcome, limitSeconds) + (isPlaced ? ", in " + outcome.where : "");
+}
+
+size_t residentBytes(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/statm");
+  size_t all = 0, resident = 0;
+  status >> all >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 double runningWorkersSeconds() {

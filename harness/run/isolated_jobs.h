@@ -4,6 +4,8 @@
 // string.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
 
@@ -41,6 +43,9 @@ Status runIsolated(size_t count, const IsolationLimits& limits, const std::funct
                    const std::function<void(size_t, const JobOutcome&)>& done);
 Status runIsolated(size_t count, size_t workers, double timeoutSeconds, const std::function<std::string(size_t)>& job,
                    const std::function<void(size_t, const JobOutcome&)>& done);
+
+/// Memory of a process that is in use; 0 if unknown.
+size_t residentBytes(pid_t process);
 
 /// Processor seconds of the workers that run now, of all calls of this process.
 double runningWorkersSeconds();
